@@ -1,0 +1,1 @@
+"""One folder a platform, each translating between the club and that platform."""

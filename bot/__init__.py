@@ -1,0 +1,1 @@
+"""Command line, configuration, wiring and the run loop. May import everything."""

@@ -1,0 +1,1 @@
+"""The shared async core: books in, proved answers out. Imports no platform."""

@@ -1,0 +1,255 @@
+"""Who reads where, what they ask, and what they get back: conversations, turns, passages, events. Stdlib only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from core.model.book import Chapter, Notice, PageMark, Position, Span, TocEntry
+from core.model.chat import Usage
+from core.model.document import Document
+
+Outcome = Literal["grounded", "not_in_book", "general_knowledge", "chat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Where people talk. Threads inherit the books of their channel; rights hang on (platform, channel)."""
+
+    platform: str
+    channel: str
+    thread: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who speaks. `id` is the platform's; names are never stored."""
+
+    id: str
+    locale: str | None = None
+    manages: bool = False
+    """True when the platform says that this person may change things in this channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file somebody dropped. `event` is the unique key of the platform's event (P7)."""
+
+    event: str
+    conversation: Conversation
+    reader: Reader
+    path: Path
+    filename: str
+    password: str | None = None
+    accept_partial: bool = False
+    """True once the reader chose to go on with a book some of whose pages are pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    event: str
+    conversation: Conversation
+    reader: Reader
+    text: str
+    book: str | None = None
+    """What the reader wrote to name a book (title, number, id); None = the channel's current one."""
+    limit_words: str | None = None
+    evidence_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How far the club has read. `position` is the first character not permitted; None = the whole book."""
+
+    words: str = "all"
+    position: Position | None = None
+
+    def permits(self, span: Span) -> bool:
+        """True when the whole span lies before the limit."""
+        return self.position is None or span.last <= self.position
+
+
+WHOLE_BOOK = Limit()
+
+
+@dataclass(frozen=True, slots=True)
+class BookCard:
+    """What a shelf shows of a book."""
+
+    sha256: str
+    text_version: str
+    title: str
+    authors: tuple[str, ...]
+    language: str
+    format: str
+    characters: int
+    files: int
+    chapters: int
+    added_at: datetime
+    current: bool = False
+    warnings: tuple[Notice, ...] = ()
+    machine_read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The structure of a stored book without its text."""
+
+    sha256: str
+    text_version: str
+    lengths: tuple[int, ...]
+    """Characters of each spine file."""
+    labels: tuple[str, ...]
+    joins: tuple[str | None, ...]
+    toc: tuple[TocEntry, ...]
+    chapters: tuple[Chapter, ...]
+    pages: tuple[PageMark, ...]
+    blind: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """A note of an answer: proven to be a run that was delivered to the model in this turn.
+
+    `file` inside `tag` counts through all books of the turn; `span` is the place in `book`.
+    """
+
+    number: int
+    tag: str
+    book: str
+    text_version: str
+    span: Span
+    id: str = ""
+    """The opaque id a button carries; set when the turn is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something tag-shaped that did not become a note, and why."""
+
+    raw: str
+    reason: Literal["malformed", "not_in_evidence", "general_knowledge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reader sees: a document whose `Cite(n)` point at `footnotes`."""
+
+    document: Document
+    footnotes: tuple[Footnote, ...]
+    outcome: Outcome
+    dropped: tuple[Dropped, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question and its answer, stored before it is shown."""
+
+    id: str
+    conversation: Conversation
+    question: str
+    answer: Answer
+    books: tuple[tuple[str, str], ...]
+    """(sha256, text_version) of each book the turn spans, in the order their files are numbered."""
+    evidence: tuple[tuple[Span, ...], ...]
+    """Delivered windows, best first; the runs inside one in reading order."""
+    usage: Usage
+    model: str
+    limit: Limit
+    asked_at: datetime
+    stamps: Mapping[str, str] = field(default_factory=dict)
+    """Prompt name -> version and hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The exact text behind a note, in its surroundings. No model, no search: a slice."""
+
+    book: str
+    title: str
+    tag: str
+    span: Span
+    quote: str
+    before: str
+    after: str
+    heading: str
+    """The chapter or contents titles around it, outermost first, joined by " › "."""
+    label: str
+    """Position words: printed page, percent; in the locale asked for."""
+    first: Position
+    """Where `before` begins: what stepping back starts from."""
+    last: Position
+    more_before: bool
+    more_after: bool
+    machine_read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteHit:
+    span: Span
+    quote: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteFound:
+    """`verbatim` folds typography only; one changed word is `near`."""
+
+    match: Literal["verbatim", "near", "none"]
+    hits: tuple[QuoteHit, ...]
+
+
+# Events of the journeys, in the order they may arrive.
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The upload is on disk and in the database: it survives a crash from here on."""
+
+    filename: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Extraction is under way in the boxed child."""
+
+    stage: Literal["extract", "store"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The book can be asked about. `known` is True when nothing had to be read again."""
+
+    card: BookCard
+    known: bool
+
+
+LibraryEvent = Accepted | Reading | Ready
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """A tool is at work on these words."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drafting:
+    """The answer so far: safe to show, numbers final, no piece of a tag."""
+
+    document: Document
+    footnotes: tuple[Footnote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The settled answer, already stored."""
+
+    turn: Turn
+
+
+AskEvent = Searching | Drafting | Answered

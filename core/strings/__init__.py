@@ -1,0 +1,37 @@
+"""Sentences for people, by key and locale. The texts live in the TOML files beside this one; unknown locale: English.
+
+A string may have plural forms `one` and `other`, chosen by the parameter `count` (enough for en, es, pt).
+"""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.model import Notice
+
+LOCALES = ("en", "es", "pt")
+
+
+@cache
+def _texts(locale: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / f"{locale}.toml").read_text(encoding="utf-8"))
+
+
+def locale_of(name: str | None) -> str:
+    """The locale we have for a platform's or system's name ("pt-BR", "es_ES.UTF-8"); English when we have none."""
+    primary = (name or "").replace("_", "-").split("-")[0].split(".")[0].lower()
+    return primary if primary in LOCALES else "en"
+
+
+def say(key: str, locale: str | None = None, **params: str | int) -> str:
+    """The sentence for `key`, filled. Raises KeyError for an unknown key: a missing sentence is our bug."""
+    text = _texts(locale_of(locale))[key]
+    if isinstance(text, dict):
+        text = text["one" if params.get("count") == 1 else "other"]
+    return str(text).format(**params)
+
+
+def tell(notice: Notice, locale: str | None = None) -> str:
+    """The sentence of a notice."""
+    return say(notice.key, locale, **notice.params)

@@ -1,0 +1,14 @@
+"""Which optional parts of the machine the tests found: the shared corpus, PostgreSQL, Chromium, the model server.
+
+What is missing is left out and named at the end of the run (see conftest.py); `.ci/run` fails when any but the
+shared corpus is missing.
+"""
+
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared"
+SHARED: Path | None = _BESIDE if (_BESIDE / "books" / "manifest.json").is_file() else None
+
+needs_shared = pytest.mark.skipif(SHARED is None, reason="part left out: no ../shared")
