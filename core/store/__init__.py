@@ -1,0 +1,59 @@
+"""The store: books, rights, events and turns in one database, originals as files beside it. `Store` composes the rooms.
+
+One code path for SQLite (the default, inside the data folder) and PostgreSQL (by a URL). Every method is one intent
+and one transaction; a method that returned has been written durably. Methods may be called from many coroutines.
+Every method may raise OperatorError (`disk_full`, `data_unwritable`, `database_unavailable`, `database_damaged`).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.store.blobs import Originals
+from core.store.books import Books
+from core.store.engines import Engines
+from core.store.inbox import Inbox, QuestionRow, UploadRow
+from core.store.shelf import Shelf
+from core.store.turns import Pressed, Turns
+from core.store.upgrade import bring_up_to_date
+
+__all__ = ["Books", "Inbox", "Originals", "Pressed", "QuestionRow", "Shelf", "Store", "Turns", "UploadRow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Everything that must survive a restart."""
+
+    originals: Originals
+    books: Books
+    shelf: Shelf
+    inbox: Inbox
+    turns: Turns
+    _engines: Engines
+
+    @classmethod
+    async def open(cls, url: str, folder: Path) -> "Store":
+        """Open the store, creating the folder and the tables when they are missing and migrating an older schema.
+
+        `url`: empty for `loccit.db` inside `folder`, `sqlite:///…` for another file, `postgresql://…` for a server.
+        `folder` holds the originals whatever the URL says.
+
+        Raises OperatorError: `database_url_unknown`, `data_unwritable`, `data_on_network`, `disk_full`,
+        `database_unavailable`, `database_damaged`, `schema_newer`.
+        """
+        originals = await Originals.open(folder / "originals")
+        engines = await Engines.open(url, folder)
+        try:
+            await bring_up_to_date(engines)
+        except BaseException:
+            await engines.close()
+            raise
+        return cls(originals, Books(engines), Shelf(engines), Inbox(engines, originals), Turns(engines), engines)
+
+    async def close(self) -> None:
+        """Wait for the write under way, then close every connection. Closing twice is harmless."""
+        await self._engines.close()
+
+    @property
+    def engine(self) -> str:
+        """What the data lies in, for the log and `doctor`: "SQLite 3.51.3" or "PostgreSQL 15.18"."""
+        return self._engines.version
