@@ -1,0 +1,65 @@
+"""The rules every test runs under: no network but loopback, no settings from outside, a word about what was left out."""
+
+import ipaddress
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+# Whoever runs the tests may have a bot of their own configured; no test may read those settings, files or keys.
+_FOREIGN = re.compile(r"^(LOCCIT|OPENAI|DISCORD|TELEGRAM|SLACK)_|(_TOKEN|_API_KEY|_SECRET)$|^(https?|all|no)_proxy$|^XDG_|^PG", re.I)
+for _name in [name for name in os.environ if _FOREIGN.search(name)]:
+    del os.environ[_name]
+os.environ["HOME"] = tempfile.mkdtemp(prefix="loccit-home-")
+os.environ["LC_ALL"] = "C.UTF-8"
+
+_LOOPBACK_NAMES = {"localhost", "localhost.localdomain", "", None}
+_LEFT_OUT = "part left out: "
+
+
+def _is_local(host: object) -> bool:
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if host in _LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(str(host).split("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
+    """An audit hook: it sees every socket of this process, whichever library opens it. Unix sockets have no host."""
+    if event in ("socket.connect", "socket.sendto"):
+        address = arguments[1]
+        if isinstance(address, tuple) and not _is_local(address[0]):
+            raise AssertionError(f"a test tried to reach {address!r}; tests may use loopback only")
+    elif event == "socket.getaddrinfo" and not _is_local(arguments[0]):
+        raise AssertionError(f"a test tried to look up {arguments[0]!r}; tests may use loopback only")
+
+
+sys.addaudithook(_refuse_the_network)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--parts-file", type=Path, help="write the parts left out to this file, one a line")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name what was left out. A skip that names no part is not honest, so it is named too."""
+    counts: dict[str, int] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = reason.removeprefix("Skipped: ")
+        part = reason.removeprefix(_LEFT_OUT) if reason.startswith(_LEFT_OUT) else f"skipped without a part: {reason}"
+        counts[part] = counts.get(part, 0) + 1
+    if counts:
+        terminalreporter.section("parts left out")
+        for part, count in sorted(counts.items()):
+            terminalreporter.write_line(f"{part} ({count} tests)")
+    file: Path | None = config.getoption("--parts-file")
+    if file is not None:
+        file.write_text("".join(f"{part}\n" for part in sorted(counts)), encoding="utf-8")
