@@ -134,7 +134,7 @@ _SCRIPTS = {
     "latin": re.compile("[A-Za-z\u00c0-\u024f]"),
 }
 # Letters that hardly any other of these languages writes: they decide short texts.
-_LETTERS = {"es": "ñ¿¡", "pt": "ãõ", "fr": "êèœ", "de": "äöüß", "it": "ìò", "sv": "å", "pl": "łąęśżź", "uk": "іїєґ"}
+_LETTERS = {"es": "ñ¿¡", "pt": "ãõêç", "fr": "êèœç", "de": "äöüß", "it": "ìò", "sv": "å", "pl": "łąęśżź", "uk": "іїєґ"}
 _LATIN = ("en", "es", "pt", "fr", "de", "it", "nl", "sv", "pl")
 
 

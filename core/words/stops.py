@@ -16,11 +16,11 @@ would wouldn yet you your yours yourself yourselves"""
 
 _ES = """a acerca ahi ahora al algo alguien algun alguna algunas alguno algunos alli ambos ante antes aquel aquella
 aquellas aquello aquellos aqui asi aun aunque bajo bien cada casi como con contra cual cuales cualquier cuando cuanta
-cuantas cuanto cuantos cuya cuyas cuyo cuyos da de debe del desde dice dijo donde dos durante e el ella ellas ello ellos en entonces
+cuantas cuanto cuantos cuya cuyas cuyo cuyos de debe del desde dice dijo donde dos durante el ella ellas ello ellos en entonces
 entre era eran eras eres es esa esas ese eso esos esta estaba estaban estado estan estar estas este esto estos estuvo fue
 fuera fueron fui ha habia habian hace hacer hacia han hasta hay haya he hecho hemos hizo hubo incluso ir jamas la las le les lo los mas me
 mediante mi mia mias mientras mio mios mis misma mismas mismo mismos mucha muchas mucho muchos muy nada ni ningun ninguna
-no nos nosotras nosotros nuestra nuestras nuestro nuestros nunca o os otra otras otro otros para pero poco por porque
+no nos nosotras nosotros nuestra nuestras nuestro nuestros nunca os otra otras otro otros para pero poco por porque
 pues que quien quienes se sea sean segun ser seran si sido siempre sin sino sobre sois solo somos son soy su sus suya
 suyas suyo suyos tal tambien tampoco tan tanto te tendra tener tenia tiene tienen toda todas todo todos tras tu tus
 tuvo u un una unas uno unos usted ustedes va van vosotras vosotros y ya yo"""
