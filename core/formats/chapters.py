@@ -1,0 +1,144 @@
+"""Chapters: the leaves of the repaired contents that have text, front and back matter aside, numbered from 1."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from core.formats.extracted import Extracted
+from core.formats.titles import Kind, fold_title, is_back, is_front, kind_of
+from core.model import Chapter, Position, TocEntry
+from core.segmenting import file_starts, mostly_cjk
+
+OWN_TEXT = 1_500
+"""From so many characters before its first child on, an entry with children is a chapter of its own (a third in CJK)."""
+_TEXT = 30
+"""What must be left of an entry without its headings (non-space characters, a third in CJK): less is a heading's byline."""
+_BOUNDARY = re.compile(
+    r"\*\*\* ?(START|END) OF (?:THE|THIS) PROJECT GUTENBERG[^\n]*|^End of (?:the )?Project Gutenberg", re.M
+)
+
+
+def number(toc: Sequence[TocEntry], extracted: Extracted) -> tuple[Chapter, ...]:
+    """The chapters of a book whose contents are repaired.
+
+    A chapter begins at its entry and ends where the next entry (of any depth) begins, the last one where back matter or
+    a licence begins. An entry with children is a chapter too when `OWN_TEXT` or more stands before the first of them:
+    an introduction must belong to some chapter. Aside are files the book marks as front or back matter, and titles that
+    say so (title page, contents, preface, colophon, notes…) with everything under them; where at least three chapters
+    are named as such, also what stands before the first of them under the book's own title. Should nothing be left,
+    the same leaves count without regard to titles.
+    """
+    files = extracted.files
+    starts = file_starts(files)
+    at = [starts[entry.file] + entry.offset for entry in toc]
+    low, high = _body(extracted, starts)
+    divisor = 3 if mostly_cjk(files) else 1
+    headings = sorted((starts[mark.position.file] + mark.position.offset, mark.title) for mark in extracted.headings)
+    own_text = []
+    for index, entry in enumerate(toc):
+        end = min(at[index + 1] if index + 1 < len(toc) else high, high)
+        leaf = index + 1 == len(toc) or toc[index + 1].depth <= entry.depth
+        text = _own_text(entry, at[index], end, extracted, starts, headings)
+        if end > low and text >= (_TEXT // divisor if leaf else OWN_TEXT // divisor):
+            own_text.append((index, end))
+    aside = _aside(toc, extracted)
+    chosen = [pair for pair in own_text if pair[0] not in aside] or own_text
+    return tuple(
+        Chapter(count, toc[index].title, Position(toc[index].file, toc[index].offset), _position(starts, end))
+        for count, (index, end) in enumerate(chosen, 1)
+    )
+
+
+def _own_text(
+    entry: TocEntry,
+    start: int,
+    end: int,
+    extracted: Extracted,
+    starts: list[int],
+    headings: list[tuple[int, str]],
+) -> int:
+    """Non-space characters from `start` to `end`, less the headings that stand there. Counting stops when it is clear."""
+    count = 0
+    file, at = entry.file, start
+    while at < end and count < 2 * OWN_TEXT:
+        stop = min(end, starts[file + 1])
+        piece = extracted.files[file].text[
+            at - starts[file] : min(stop - starts[file], at - starts[file] + 6 * OWN_TEXT)
+        ]
+        count += sum(map(len, piece.split()))
+        file, at = file + 1, starts[file + 1]
+    index = bisect_left(headings, (start, ""))
+    within = []
+    while index < len(headings) and headings[index][0] < end:
+        within.append(headings[index][1])
+        index += 1
+    return count - sum(len("".join(title.split())) for title in within or [entry.title])
+
+
+def _body(extracted: Extracted, starts: list[int]) -> tuple[int, int]:
+    """Where the author's text begins and ends: trailing back matter and the licence of Project Gutenberg stay outside."""
+    files = extracted.files
+    low, high = 0, starts[-1]
+    for file in reversed(range(len(files))):
+        if file in extracted.back_files:
+            high = starts[file]
+        elif files[file].text:
+            break
+    for part, start in zip(files, starts, strict=False):
+        if "Project Gutenberg" in part.text or "PROJECT GUTENBERG" in part.text:
+            for match in _BOUNDARY.finditer(part.text):
+                if match[1] == "START":
+                    low = max(low, start + match.end())
+                elif start + match.start() > low:
+                    high = min(high, start + match.start())
+    return low, high
+
+
+def _aside(toc: Sequence[TocEntry], extracted: Extracted) -> set[int]:
+    kinds = [kind_of(entry.title) for entry in toc]
+    first = _first_named(kinds)
+    book = fold_title(extracted.title)
+    aside: set[int] = set()
+    under: int | None = None
+    for index, entry in enumerate(toc):
+        if under is not None and entry.depth > under:
+            aside.add(index)
+            continue
+        under = None
+        before = first is not None and index < first
+        outside = entry.file in extracted.front_files or entry.file in extracted.back_files
+        titled = is_front(entry.title) or is_back(entry.title)
+        named_so = before and len(book) > 2 and fold_title(entry.title).startswith(book)
+        if outside or (titled and (entry.depth == 1 or before)) or (named_so and not _has_children(toc, index)):
+            aside.add(index)
+            if not _holds_named(toc, kinds, index):
+                under = entry.depth
+    return aside
+
+
+def _first_named(kinds: Sequence[Kind | None]) -> int | None:
+    named = [index for index, kind in enumerate(kinds) if kind is not None and kind.rank >= 5]
+    return named[0] if len(named) >= 3 else None
+
+
+def _has_children(toc: Sequence[TocEntry], index: int) -> bool:
+    return index + 1 < len(toc) and toc[index + 1].depth > toc[index].depth
+
+
+def _holds_named(toc: Sequence[TocEntry], kinds: Sequence[Kind | None], index: int) -> bool:
+    """Whether three or more named chapters hang under an entry whose title sounds like front matter ("Contents")."""
+    if is_back(toc[index].title):
+        return False
+    count = 0
+    for later in range(index + 1, len(toc)):
+        if toc[later].depth <= toc[index].depth:
+            break
+        kind = kinds[later]
+        count += kind is not None and kind.rank >= 5
+    return count >= 3
+
+
+def _position(starts: list[int], at: int) -> Position:
+    """Where a chapter ends: the end of a file rather than the start of the next."""
+    file = max(0, bisect_left(starts, at) - 1)
+    return Position(file, at - starts[file])

@@ -1,0 +1,151 @@
+"""Headings found in bare text: short lines that name a chapter, runs of numerals, and, failing both, lines in capitals."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.formats.extracted import HeadingMark
+from core.formats.titles import NUMERAL_RANK, Kind, kind_of
+from core.model import Position
+
+_LINE = 90
+"""Longer lines are prose."""
+_BLOCK = re.compile(
+    r"(?:\A\s*|\n[^\S\n]*\n\s*)(?=(\S[^\n]{0,119}(?:\n[^\n]{1,119}){0,2})[^\S\n]*(?:\n[^\S\n]*\n|\n?\Z))"
+)
+"""A paragraph of one to three short lines that stands alone (looked at, not consumed: the next may follow at once)."""
+_CONTENTS_GAP = 60
+"""Fewer characters than this between headings, three times in a row: a printed list of contents."""
+_SHOUTED_EVERY = 1_500
+"""More lines in capitals than one in so many characters are no headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    kind: Kind
+    line: str
+    more: str
+    """What may be the title of a bare heading: further lines of its block, else the next short block."""
+    start: Position
+    end: Position
+
+
+def find_headings(texts: Sequence[str]) -> list[HeadingMark]:
+    """Headings among the short paragraphs of `texts` (one per file), in order; levels from 1 without gaps.
+
+    A keyword with a number (Chapter 3, PREMIÈRE PARTIE, 第十二章) counts wherever it stands alone; bare numerals count
+    when they run on from one; capitals only when nothing else is found. A printed list of contents is passed over.
+    """
+    candidates = _without_contents(
+        [found for file, text in enumerate(texts) for found in _candidates(file, text)], texts
+    )
+    candidates = _in_sequence(candidates)
+    if not candidates:
+        return _shouted(texts)
+    titled = _titled(candidates)
+    ranks = sorted({candidate.kind.rank for candidate in candidates})
+    return [
+        HeadingMark(
+            ranks.index(candidate.kind.rank) + 1,
+            join_title(candidate.line, candidate.more) if candidate.kind.name in titled else candidate.line,
+            candidate.start,
+        )
+        for candidate in candidates
+    ]
+
+
+def join_title(number: str, title: str) -> str:
+    """A bare heading with the title that stands under it: "XLII" and "The Ball" are "XLII. The Ball"."""
+    return f"{number.rstrip(' .:–—-')}. {title}" if title else number
+
+
+def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+    for match in _BLOCK.finditer(text):
+        lines = [" ".join(line.split()) for line in match[1].split("\n")]
+        yield match.end(), lines
+
+
+def _candidates(file: int, text: str) -> Iterator[_Candidate]:
+    for start, lines in _blocks(text):
+        if len(lines[0]) > _LINE:
+            continue
+        kind = kind_of(lines[0])
+        if kind is None or (len(lines) > 1 and any(kind_of(line) for line in lines[1:])):
+            continue
+        if kind.bare:
+            end = start + len(lines[0])
+            more = " ".join(lines[1:]) or _next_block(text, text.find("\n", start))
+            yield _Candidate(kind, lines[0].strip("*_ "), more, Position(file, start), Position(file, end))
+        elif len(" ".join(lines)) <= 2 * _LINE and not (kind.name == "numeral" and len(lines) > 1):
+            line = " ".join(lines)
+            yield _Candidate(kind, line.strip("*_ "), "", Position(file, start), Position(file, start + len(line)))
+
+
+def _next_block(text: str, at: int) -> str:
+    """The block after `at` when it reads like a title: one short line that does not end like a sentence."""
+    if at < 0:
+        return ""
+    found = re.compile(r"\s*\n\s*(\S[^\n]{0,79})(?=\n[^\S\n]*\n|\n?\Z)").match(text, at)
+    line = " ".join(found[1].split()) if found else ""
+    if not line or (line[-1] in ".!?…,;:" and not line.isupper()) or not line[0].isalpha() or kind_of(line):
+        return ""
+    return line
+
+
+def _without_contents(candidates: list[_Candidate], texts: Sequence[str]) -> list[_Candidate]:
+    kept: list[_Candidate] = []
+    group: list[_Candidate] = []
+    for candidate in candidates:
+        if group and not _close(group[-1], candidate, texts):
+            kept += _unless_list(group)
+            group = []
+        group.append(candidate)
+    return kept + _unless_list(group)
+
+
+def _close(one: _Candidate, other: _Candidate, texts: Sequence[str]) -> bool:
+    if one.start.file != other.start.file:
+        return False
+    between = texts[one.start.file][one.end.offset : other.start.offset]
+    return len(between.strip()) < _CONTENTS_GAP
+
+
+def _unless_list(group: list[_Candidate]) -> list[_Candidate]:
+    ranks = Counter(candidate.kind.rank for candidate in group)
+    return [] if max(ranks.values()) >= 3 else group
+
+
+def _in_sequence(candidates: list[_Candidate]) -> list[_Candidate]:
+    """Numerals that run on from one, when no chapters are named by word; everything with a keyword."""
+    if sum(candidate.kind.name == "chapter" for candidate in candidates) >= 2:
+        return [candidate for candidate in candidates if candidate.kind.rank != NUMERAL_RANK]
+    kept: list[_Candidate] = []
+    last = 0
+    for candidate in candidates:
+        number = candidate.kind.number
+        if candidate.kind.rank != NUMERAL_RANK or number is None:
+            kept.append(candidate)
+        elif number == 1 or number in (last + 1, last + 2):
+            kept.append(candidate)
+            last = number
+    if last < 2 and len([1 for candidate in kept if candidate.kind.rank == NUMERAL_RANK]) < 2:
+        kept = [candidate for candidate in kept if candidate.kind.rank != NUMERAL_RANK]
+    return kept if len(kept) > 1 else []
+
+
+def _titled(candidates: list[_Candidate]) -> set[str]:
+    """Kinds of bare heading that mostly have a title under them: only then is the line below no dialogue or verse."""
+    bare = Counter(candidate.kind.name for candidate in candidates if candidate.kind.bare)
+    with_title = Counter(candidate.kind.name for candidate in candidates if candidate.kind.bare and candidate.more)
+    return {name for name, count in bare.items() if with_title[name] * 5 >= count * 4}
+
+
+def _shouted(texts: Sequence[str]) -> list[HeadingMark]:
+    marks = [
+        HeadingMark(1, lines[0], Position(file, start))
+        for file, text in enumerate(texts)
+        for start, lines in _blocks(text)
+        if len(lines) == 1 and len(lines[0]) <= 60 and lines[0].isupper() and sum(map(str.isalpha, lines[0])) >= 4
+    ]
+    return marks if 2 <= len(marks) <= sum(map(len, texts)) / _SHOUTED_EVERY else []
