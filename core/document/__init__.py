@@ -1,0 +1,7 @@
+"""Documents: from settled Markdown to the tree of `core.model.document`, to plain text or Markdown, and into parts."""
+
+from core.document.parsing import parse
+from core.document.printing import cites, markdown, plain
+from core.document.splitting import Part, split
+
+__all__ = ["Part", "cites", "markdown", "parse", "plain", "split"]
