@@ -35,11 +35,16 @@ class Tool:
 class ChatRequest:
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
+    tool_choice: str = "auto"
+    """auto; `none` keeps the tools in the request (a stable prefix is cheaper) but asks for words; required; or the
+    name of the tool that must be called."""
     purpose: str = "answer"
     """answer, pick or summarise: part of the ledger key and of the usage record."""
     max_tokens: int | None = None
     json: bool = False
     """True when the reply is meant to be one JSON object."""
+    stamp: str = ""
+    """The stamp of the prompt this was rendered from; part of the ledger key, never sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,84 @@
+"""The line to one provider: the `openai` client, made late and told everything, and the places for requests in flight.
+
+The only module that imports `openai`.
+"""
+
+import asyncio
+import importlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from core.errors import OperatorError
+from core.llm.provider import Provider
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+
+class Line:
+    """The line to one provider, shared by all models spoken to over it: one client, one count of requests in flight."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._client: AsyncOpenAI | None = None
+        self._opening = asyncio.Lock()
+        self._slots = asyncio.Semaphore(provider.max_in_flight)
+        # One slot is kept free of summaries: somebody who asks does not wait until a book is indexed.
+        self._unhurried = asyncio.Semaphore(max(1, provider.max_in_flight - 1))
+
+    @asynccontextmanager
+    async def slot(self, purpose: str) -> AsyncIterator[None]:
+        """Wait for a place among the requests in flight."""
+        async with AsyncExitStack() as stack:
+            if purpose == "summarise":
+                await stack.enter_async_context(self._unhurried)
+            await stack.enter_async_context(self._slots)
+            yield
+
+    async def client(self) -> "AsyncOpenAI":
+        """The client, made at the first use in a thread: importing it takes half a second."""
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(_open_client, self._provider)
+            return self._client
+
+    @property
+    def refusals(self) -> "tuple[type[APIStatusError], ...]":
+        """What the client raises for an answer with an HTTP status of failure."""
+        return (importlib.import_module("openai").APIStatusError,)
+
+    @property
+    def broken(self) -> tuple[type[Exception], ...]:
+        """What the client and the HTTP library under it raise for a line that cannot be had, or breaks."""
+        openai, http, streams = (importlib.import_module(name) for name in ("openai", "httpx2", "anyio"))
+        return (openai.APIConnectionError, http.RequestError, http.StreamError, streams.EndOfStream, OSError)
+
+    async def close(self) -> None:
+        """Close the client; the line cannot be used afterwards."""
+        if self._client is not None:
+            await self._client.close()
+
+
+def _open_client(provider: Provider) -> "AsyncOpenAI":
+    if urlsplit(provider.url).scheme not in ("http", "https") or not urlsplit(provider.url).hostname:
+        raise OperatorError("model_address", address=provider.base_url)
+    openai = importlib.import_module("openai")
+    # Nothing is left for the client to look up in the environment: OPENAI_* may belong to somebody else.
+    client: AsyncOpenAI = openai.AsyncOpenAI(
+        api_key=provider.api_key or "none",
+        admin_api_key="none",
+        organization="none",
+        project="none",
+        webhook_secret="none",
+        base_url=provider.url,
+        max_retries=0,
+        timeout=openai.Timeout(None, connect=provider.timeouts.connect),
+    )
+    client.organization = client.project = client.admin_api_key = client.webhook_secret = None
+    client._custom_headers = {}  # filled from OPENAI_CUSTOM_HEADERS; there is no public way to refuse it
+    logging.getLogger("openai").setLevel(logging.WARNING)  # OPENAI_LOG must not turn it up either
+    _ = client.chat.completions.with_streaming_response  # the rest of the import happens here
+    return client
