@@ -1,10 +1,40 @@
 """Books as read: text in hashed pieces, runs, structure, segments; one extraction per (content, text version)."""
 
+import asyncio
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from core.model import Contents, ParsedBook, Segment, Span
-from core.store.engines import Engines
+from sqlalchemy import insert, select, update
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from core.errors import BrokenPromise, Missing
+from core.model import Contents, ParsedBook, Position, Segment, Span, SpineFile
+from core.store import schema
+from core.store.engines import Engines, insert_new
+from core.store.structure import (
+    PIECE,
+    check,
+    digest,
+    pack_notice,
+    pack_structure,
+    piece_text,
+    pieces,
+    segment_digest,
+    spine_files,
+    unpack_notice,
+    unpack_runs,
+    unpack_structure,
+)
+
+AnyRow = Row[*tuple[Any, ...]]
+
+_extraction = schema.extraction.c
+_piece = schema.piece.c
+_file = schema.spine_file.c
+_segment = schema.segment.c
 
 
 class Books:
@@ -20,27 +50,124 @@ class Books:
 
     async def save(self, sha256: str, book: ParsedBook, at: datetime) -> None:
         """Store a book whole or not at all. The same (content, text version) again changes nothing."""
-        raise NotImplementedError
+        # off the event loop: hashing twenty million characters takes a while
+        structure, files, texts = await asyncio.to_thread(
+            lambda: (pack_structure(book), spine_files(book), pieces(book))
+        )
+        facts = {
+            "book": sha256,
+            "text_version": book.text_version,
+            "title": book.title,
+            "authors": list(book.authors),
+            "language": book.language,
+            "format": book.format,
+            "characters": book.characters,
+            "files": len(book.files),
+            "chapters": len(book.chapters),
+            "warnings": [pack_notice(warning) for warning in book.warnings],
+            "machine_read": book.machine_read,
+            "created_at": at,
+            "structure": structure,
+            "structure_hash": digest("structure", (), structure),
+            "cover": book.cover,
+        }
+        segments: list[dict[str, Any]] = [
+            {
+                "sequence": segment.sequence,
+                "title": segment.title,
+                "start_file": segment.start.file,
+                "start_offset": segment.start.offset,
+                "end_file": segment.end.file,
+                "end_offset": segment.end.offset,
+                "summary": segment.summary,
+                "stamp": None,
+                "flags": [],
+                "hash": segment_digest(segment),
+            }
+            for segment in map(_clean, book.segments)
+        ]
+        async with self._engines.write() as connection:
+            await connection.execute(insert_new(connection, schema.book), {"sha256": sha256, "created_at": at})
+            made = await connection.execute(insert_new(connection, schema.extraction).returning(_extraction.id), facts)
+            extraction = made.scalar_one_or_none()
+            if extraction is None:
+                return
+            for table, rows in ((schema.spine_file, files), (schema.piece, texts), (schema.segment, segments)):
+                if rows:
+                    await connection.execute(insert(table), [{"extraction": extraction, **row} for row in rows])
 
     async def contents(self, sha256: str, text_version: str | None = None) -> Contents | None:
         """The structure without the text; the latest text version when none is named. None when it is not stored."""
-        raise NotImplementedError
+        query = select(_extraction.text_version, _extraction.structure, _extraction.structure_hash)
+        query = query.where(_extraction.book == sha256).order_by(_extraction.id.desc()).limit(1)
+        if text_version is not None:
+            query = query.where(_extraction.text_version == text_version)
+        async with self._engines.read() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        if row is None:
+            return None
+        data = check(row.structure_hash, "structure", (), row.structure)
+        return unpack_structure(data).contents(sha256, row.text_version)
 
     async def text(self, sha256: str, text_version: str, span: Span) -> str:
         """Exactly the characters of the span. A span that reaches past its file is `text_damaged`."""
-        raise NotImplementedError
+        if not 0 <= span.start < span.end:
+            raise ValueError(f"not a span: {span}")
+        first, last = span.start // PIECE, (span.end - 1) // PIECE
+        query = (
+            select(_piece.number, _piece.text, _piece.hash)
+            .join(schema.extraction, _extraction.id == _piece.extraction)
+            .where(_extraction.book == sha256, _extraction.text_version == text_version)
+            .where(_piece.file == span.file, _piece.number.between(first, last))
+            .order_by(_piece.number)
+        )
+        async with self._engines.read() as connection:
+            rows = (await connection.execute(query)).all()
+            if not rows:
+                await _need(connection, sha256, text_version)
+        text = _joined(span.file, rows, first)[span.start - first * PIECE : span.end - first * PIECE]
+        if len(text) != span.end - span.start:
+            raise BrokenPromise("text_damaged")
+        return text
 
     async def file_text(self, sha256: str, text_version: str, file: int) -> str:
         """The whole canonical text of one spine file."""
-        raise NotImplementedError
+        # An outer join: a file without text (a picture page) has a row but no pieces.
+        query = (
+            select(_file.length, _piece.number, _piece.text, _piece.hash)
+            .join(schema.extraction, _extraction.id == _file.extraction)
+            .outerjoin(schema.piece, (_piece.extraction == _file.extraction) & (_piece.file == _file.file))
+            .where(_extraction.book == sha256, _extraction.text_version == text_version, _file.file == file)
+            .order_by(_piece.number)
+        )
+        async with self._engines.read() as connection:
+            rows = (await connection.execute(query)).all()
+            if not rows:
+                await _need(connection, sha256, text_version)
+                raise BrokenPromise("text_damaged")
+        text = _joined(file, [row for row in rows if row.number is not None], 0)
+        if len(text) != rows[0].length:
+            raise BrokenPromise("text_damaged")
+        return text
 
     async def runs(self, sha256: str, text_version: str, file: int) -> tuple[Span, ...]:
         """The runs of one spine file in reading order."""
-        raise NotImplementedError
+        query = (
+            select(_file.length, _file.runs, _file.runs_hash)
+            .join(schema.extraction, _extraction.id == _file.extraction)
+            .where(_extraction.book == sha256, _extraction.text_version == text_version, _file.file == file)
+        )
+        async with self._engines.read() as connection:
+            row = (await connection.execute(query)).one_or_none()
+            if row is None:
+                await _need(connection, sha256, text_version)
+                raise BrokenPromise("text_damaged")
+        return unpack_runs(file, check(row.runs_hash, "runs", (file, row.length), row.runs))
 
     async def segments(self, sha256: str, text_version: str) -> tuple[Segment, ...]:
         """All segments in reading order, each with its summary when one has been stored."""
-        raise NotImplementedError
+        async with self._engines.read() as connection:
+            return await _segments(connection, await _need(connection, sha256, text_version))
 
     async def save_summary(
         self, sha256: str, text_version: str, sequence: int, summary: str, stamp: str, flags: Collection[str] = ()
@@ -49,12 +176,122 @@ class Books:
 
         `stamp` says what made it (prompt version, model); `flags` what is doubtful about it.
         """
-        raise NotImplementedError
+        async with self._engines.write() as connection:
+            extraction = await _need(connection, sha256, text_version)
+            where = (_segment.extraction == extraction) & (_segment.sequence == sequence)
+            row = (await connection.execute(select(schema.segment).where(where).with_for_update())).one_or_none()
+            if row is None:
+                raise BrokenPromise("text_damaged")
+            segment = _clean(replace(_as_segment(row), summary=summary))
+            values = {
+                "summary": segment.summary,
+                "stamp": stamp,
+                "flags": sorted(flags),
+                "hash": segment_digest(segment),
+            }
+            await connection.execute(update(schema.segment).where(where).values(values))
 
     async def cover(self, sha256: str, text_version: str) -> bytes | None:
         """The cover picture as stored in the book, when it has one."""
-        raise NotImplementedError
+        query = select(_extraction.cover).where(_extraction.book == sha256, _extraction.text_version == text_version)
+        async with self._engines.read() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        if row is None:
+            raise Missing("book_not_stored")
+        return bytes(row.cover) if row.cover is not None else None
 
     async def parsed(self, sha256: str, text_version: str) -> ParsedBook:
         """The whole book as it was saved, with summaries made since. Slow (all text is read and checked)."""
-        raise NotImplementedError
+        async with self._engines.read() as connection:
+            extraction = await _need(connection, sha256, text_version)
+            facts = (await connection.execute(select(schema.extraction).where(_extraction.id == extraction))).one()
+            file_rows = await connection.execute(
+                select(schema.spine_file).where(_file.extraction == extraction).order_by(_file.file)
+            )
+            piece_rows = await connection.execute(
+                select(schema.piece).where(_piece.extraction == extraction).order_by(_piece.file, _piece.number)
+            )
+            segments = await _segments(connection, extraction)
+        return await asyncio.to_thread(_rebuild, facts, file_rows.all(), piece_rows.all(), segments)
+
+
+async def _need(connection: AsyncConnection, sha256: str, text_version: str) -> int:
+    query = select(_extraction.id).where(_extraction.book == sha256, _extraction.text_version == text_version)
+    extraction: int | None = (await connection.execute(query)).scalar_one_or_none()
+    if extraction is None:
+        raise Missing("book_not_stored")
+    return extraction
+
+
+def _joined(file: int, rows: Collection[AnyRow], first: int) -> str:
+    """The text of pieces `first`, `first + 1`, …; all but the last are full."""
+    texts = []
+    for number, row in enumerate(rows, first):
+        text = piece_text(file, number, row.text, row.hash)
+        if row.number != number or (len(text) != PIECE and number != first + len(rows) - 1):
+            raise BrokenPromise("text_damaged")
+        texts.append(text)
+    return "".join(texts)
+
+
+async def _segments(connection: AsyncConnection, extraction: int) -> tuple[Segment, ...]:
+    query = select(schema.segment).where(_segment.extraction == extraction).order_by(_segment.sequence)
+    return tuple(_as_segment(row) for row in await connection.execute(query))
+
+
+def _clean(segment: Segment) -> Segment:
+    """The segment as the text columns give it back, so that the hash is over what comes back."""
+    summary = None if segment.summary is None else schema.clean(segment.summary)
+    return replace(segment, title=schema.clean(segment.title), summary=summary)
+
+
+def _as_segment(row: AnyRow) -> Segment:
+    segment = Segment(
+        sequence=row.sequence,
+        title=row.title,
+        start=Position(row.start_file, row.start_offset),
+        end=Position(row.end_file, row.end_offset),
+        summary=row.summary,
+    )
+    if segment_digest(segment) != row.hash:
+        raise BrokenPromise("text_damaged")
+    return segment
+
+
+def _rebuild(
+    facts: AnyRow,
+    file_rows: Collection[AnyRow],
+    piece_rows: Collection[AnyRow],
+    segments: tuple[Segment, ...],
+) -> ParsedBook:
+    structure = unpack_structure(check(facts.structure_hash, "structure", (), facts.structure))
+    by_file: dict[int, list[AnyRow]] = {}
+    for row in piece_rows:
+        by_file.setdefault(row.file, []).append(row)
+    files = []
+    runs: list[Span] = []
+    if [row.length for row in file_rows] != list(structure.lengths):
+        raise BrokenPromise("text_damaged")
+    for index, row in enumerate(file_rows):
+        text = _joined(index, by_file.get(index, []), 0)
+        if len(text) != row.length:
+            raise BrokenPromise("text_damaged")
+        files.append(SpineFile(index, structure.labels[index], text, structure.joins[index]))
+        runs += unpack_runs(index, check(row.runs_hash, "runs", (index, row.length), row.runs))
+    return ParsedBook(
+        title=facts.title,
+        authors=tuple(facts.authors),
+        language=facts.language,
+        format=facts.format,
+        text_version=facts.text_version,
+        files=tuple(files),
+        runs=tuple(runs),
+        toc=structure.toc,
+        chapters=structure.chapters,
+        segments=segments,
+        pages=structure.pages,
+        warnings=tuple(unpack_notice(warning) for warning in facts.warnings),
+        blind=structure.blind,
+        machine_read=facts.machine_read,
+        cover=bytes(facts.cover) if facts.cover is not None else None,
+    )

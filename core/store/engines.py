@@ -1,16 +1,233 @@
-"""Connections: one writer and a few readers on SQLite, two pools on PostgreSQL; database failures as sentences."""
+"""Connections: on SQLite one writer and a few readers, on PostgreSQL two pools.
 
+What SQLite needs to lose nothing, each found by losing something:
+- The driver opens no transaction before a SELECT, so read-modify-writes were lost without an error: transactions
+  are opened by us, with BEGIN IMMEDIATE (a plain BEGIN fails with "database is locked" when two upgrade at once).
+- Coroutines that share a connection interleave inside one transaction: a semaphore hands it to one at a time.
+- Up to 3.51.2 two connections that checkpoint at the same instant can corrupt the log: one connection writes, and
+  it alone checkpoints. Memory mapping stays off.
+"""
+
+import asyncio
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Table, event, make_url, text
+from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from core.errors import OperatorError
+from core.store.failures import database_failure, disk_failure, failures_as_sentences
+from core.store.mounts import network_mount
+
+_log = logging.getLogger(__name__)
+
+DATABASE_FILE = "loccit.db"
+_READERS = 4
+_POSTGRES_CONNECTIONS = 8
+_SYNC_FULL = 2
+_JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024  # bytes the log file may keep after a checkpoint
 
 
 class Engines:
-    """Where statements go."""
+    """Where statements go: `async with engines.write()` is one transaction, `read()` sees what is committed.
 
-    version: str
+    Inside `read()` every statement stands alone (autocommit): nothing holds an old snapshot, so the log can always
+    be checkpointed. Ask in one statement for what must fit together.
+    """
+
+    def __init__(self, writer: AsyncEngine, reader: AsyncEngine, writers: int, readers: int) -> None:
+        self._writer = writer
+        self._reader = reader
+        # As wide as the pools: whoever waits, waits here, without a time limit.
+        self._writing = asyncio.Semaphore(writers)
+        self._reading = asyncio.Semaphore(readers)
+        self._writers = writers
+        self.version = ""
 
     @classmethod
-    async def open(cls, url: str, folder: Path) -> "Engines":
-        raise NotImplementedError
+    async def open(cls, url: str, folder: Path, patience: float = 30.0) -> "Engines":
+        """Connect once to each side. `patience`: seconds to wait while another process writes or does not answer.
+
+        Raises OperatorError: `database_url_unknown`, `data_unwritable`, `data_on_network`, `disk_full`,
+        `database_unavailable`, `database_damaged`.
+        """
+        target = _target(url, folder)
+        if target.get_backend_name() == "sqlite":
+            await asyncio.to_thread(_prepare_file, Path(target.database or ""), patience)
+            engines = cls(*_sqlite(target, patience), writers=1, readers=_READERS)
+        else:
+            engines = cls(*_postgres(target, patience), writers=_POSTGRES_CONNECTIONS, readers=_POSTGRES_CONNECTIONS)
+        try:
+            async with engines.read() as connection:
+                engines.version = await _version(connection)
+        except BaseException:
+            await engines.close()
+            raise
+        _log.info("data lies in %s", engines.version)
+        return engines
+
+    @property
+    def postgres(self) -> bool:
+        return self._writer.dialect.name == "postgresql"
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        """One transaction, committed when the block ends well and rolled back when it does not (or is cancelled)."""
+        async with self._writing:
+            with failures_as_sentences():
+                async with self._writer.begin() as connection:
+                    yield connection
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that cannot write."""
+        async with self._reading:
+            with failures_as_sentences():
+                async with self._reader.connect() as connection:
+                    yield connection
 
     async def close(self) -> None:
-        raise NotImplementedError
+        """Wait for the writes under way and close. Readers first: the last one to leave folds up the log."""
+        for _ in range(self._writers):
+            await self._writing.acquire()
+        try:
+            await self._reader.dispose()
+            await self._writer.dispose()
+        finally:
+            for _ in range(self._writers):
+                self._writing.release()
+
+
+def insert_new(connection: AsyncConnection, table: Table) -> SqliteInsert | PostgresInsert:
+    """An INSERT that does nothing when a row with the same unique key exists."""
+    if connection.dialect.name == "sqlite":
+        return sqlite_insert(table).on_conflict_do_nothing()
+    return postgres_insert(table).on_conflict_do_nothing()
+
+
+def _target(url: str, folder: Path) -> URL:
+    """The address with our driver in it; a file's path absolute, whatever folder the process moves to."""
+    if not url:
+        return URL.create("sqlite+aiosqlite", database=str((folder / DATABASE_FILE).absolute()))
+    try:
+        target = make_url(url)
+    except ArgumentError as error:
+        # the text of the error may repeat a password
+        raise OperatorError("database_url_unknown") from error
+    drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+    driver = drivers.get(target.drivername.partition("+")[0])
+    if driver is None:
+        raise OperatorError("database_url_unknown")
+    if driver.startswith("sqlite"):
+        if target.database in (None, "", ":memory:"):
+            raise OperatorError("database_url_unknown")
+        target = target.set(database=os.path.abspath(target.database))
+    return target.set(drivername=driver)
+
+
+def _prepare_file(path: Path, patience: float) -> None:
+    """Make the database file and put it into WAL mode; two processes may do this at the same moment."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        mountinfo = Path("/proc/self/mountinfo")
+        kind = network_mount(path.parent.resolve(), mountinfo.read_text()) if mountinfo.exists() else None
+    except OSError as error:
+        raise disk_failure(error) from error
+    if kind is not None:
+        raise OperatorError("data_on_network", kind=kind)
+    give_up = time.monotonic() + patience
+    while True:
+        try:
+            connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+            try:
+                if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    connection.execute("PRAGMA journal_mode = WAL")
+                return
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            # Switching the mode does not wait for locks as other statements do.
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if busy and time.monotonic() < give_up:
+                time.sleep(0.02)
+                continue
+            raise (database_failure(error) or OperatorError("database_unavailable")) from error
+
+
+def _sqlite(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
+    writer = create_async_engine(
+        url, pool_size=1, max_overflow=0, connect_args={"isolation_level": None, "timeout": patience}
+    )
+    reader = create_async_engine(
+        url,
+        pool_size=_READERS,
+        max_overflow=0,
+        isolation_level="AUTOCOMMIT",
+        skip_autocommit_rollback=True,
+        connect_args={"timeout": patience},
+    )
+
+    @event.listens_for(writer.sync_engine, "begin")
+    def begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    @event.listens_for(writer.sync_engine, "connect")
+    def set_up_writer(connection: Any, record: Any) -> None:
+        _pragmas(
+            connection,
+            synchronous=_SYNC_FULL,
+            foreign_keys=1,
+            mmap_size=0,
+            wal_autocheckpoint=1000,
+            journal_size_limit=_JOURNAL_SIZE_LIMIT,
+        )
+
+    @event.listens_for(reader.sync_engine, "connect")
+    def set_up_reader(connection: Any, record: Any) -> None:
+        _pragmas(connection, query_only=1, mmap_size=0, wal_autocheckpoint=0)
+
+    return writer, reader
+
+
+def _pragmas(connection: Any, **settings: int) -> None:
+    cursor = connection.cursor()
+    for name, value in settings.items():
+        cursor.execute(f"PRAGMA {name} = {value}")
+    cursor.close()
+
+
+def _postgres(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
+    options: dict[str, Any] = {
+        "pool_size": _POSTGRES_CONNECTIONS,
+        "max_overflow": 0,
+        # a server that was restarted costs nobody an error
+        "pool_pre_ping": True,
+        "connect_args": {"connect_timeout": max(2, int(patience))},
+    }
+    writer = create_async_engine(url, **options)
+    reader = create_async_engine(url, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True, **options)
+
+    @event.listens_for(reader.sync_engine, "connect")
+    def set_up_reader(connection: Any, record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+        cursor.close()
+
+    return writer, reader
+
+
+async def _version(connection: AsyncConnection) -> str:
+    if connection.dialect.name == "sqlite":
+        return f"SQLite {(await connection.execute(text('SELECT sqlite_version()'))).scalar_one()}"
+    return f"PostgreSQL {(await connection.execute(text('SHOW server_version'))).scalar_one()}"

@@ -1,9 +1,25 @@
 """Turns: questions with their settled answers, and the footnotes whose ids the buttons carry (P8)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from core.model import Footnote, Turn
+from sqlalchemy import Select, insert, select, update
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from core.errors import BrokenPromise
+from core.model import Answer, Conversation, Dropped, Footnote, Limit, Position, Span, Turn, Usage
+from core.store import schema
+from core.store.codec import decode_document, encode_document
 from core.store.engines import Engines
+from core.store.structure import pack_notice, unpack_notice
+
+AnyRow = Row[*tuple[Any, ...]]
+
+_turn = schema.turn.c
+_question = schema.question.c
+_footnote = schema.footnote.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,25 +42,151 @@ class Turns:
 
         A question gets one answer: when its event has a turn already, that one is returned and nothing is written.
         Ids (of the turn, of each footnote) are chosen by the caller; a footnote without one is a ValueError.
+        `question_event` must be on record (`Inbox.accept_question`), from the same channel.
         """
-        raise NotImplementedError
+        if not turn.id or not all(footnote.id for footnote in turn.answer.footnotes):
+            raise ValueError("a turn and its footnotes need ids before they are stored")
+        async with self._engines.write() as connection:
+            question = None
+            if question_event is not None:
+                asked = select(_question.id).where(_question.event == question_event, _question.channel == channel)
+                # The question's row is locked: of two processes that answer it, one waits and finds the other's turn.
+                question = (await connection.execute(asked.with_for_update())).scalar_one_or_none()
+                if question is None:
+                    raise BrokenPromise("question_not_on_record")
+                earlier = await _read(connection, _turns().where(_turn.question == question))
+                if earlier:
+                    return earlier[0]
+            await connection.execute(insert(schema.turn), _as_values(turn, channel, question))
+            notes = [_footnote_values(footnote, channel, turn.id) for footnote in turn.answer.footnotes]
+            if notes:
+                await connection.execute(insert(schema.footnote), notes)
+            if question is not None:
+                done = update(schema.question).where(_question.id == question)
+                await connection.execute(done.values(state="done", error=None, ended_at=turn.asked_at))
+        return turn
 
     async def get(self, id: str) -> Turn | None:
         """The turn with this id."""
-        raise NotImplementedError
+        return await self._one(_turns().where(_turn.id == id))
 
     async def of_question(self, event: str) -> Turn | None:
         """The answer to this question, when it has one."""
-        raise NotImplementedError
+        query = _turns().join(schema.question, _question.id == _turn.question)
+        return await self._one(query.where(_question.event == event))
 
     async def latest(self, channel: int, thread: str | None = None) -> Turn | None:
         """The last turn of the channel itself or of one of its threads: what a bare footnote number means."""
-        raise NotImplementedError
+        newest = await self.history(channel, thread, 1)
+        return newest[0] if newest else None
 
     async def history(self, channel: int, thread: str | None = None, last: int | None = None) -> tuple[Turn, ...]:
         """The turns of the channel itself or of one thread, in order; only the `last` ones when given."""
-        raise NotImplementedError
+        query = _turns().where(_turn.channel == channel)
+        query = query.where(_turn.thread.is_(None) if thread is None else _turn.thread == thread)
+        query = query.order_by(_turn.sequence.desc()).limit(last)
+        async with self._engines.read() as connection:
+            return tuple(reversed(await _read(connection, query)))
 
     async def footnote(self, id: str) -> Pressed | None:
         """What a button's id stands for; None for an id that was never given out."""
-        raise NotImplementedError
+        async with self._engines.read() as connection:
+            query = select(schema.footnote).where(_footnote.id == id)
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else Pressed(row.channel, row.turn, _as_footnote(row))
+
+    async def _one(self, query: Select[*tuple[Any, ...]]) -> Turn | None:
+        async with self._engines.read() as connection:
+            turns = await _read(connection, query)
+        return turns[0] if turns else None
+
+
+def _turns() -> Select[*tuple[Any, ...]]:
+    return select(schema.turn, schema.channel.c.platform, schema.channel.c.external).join(
+        schema.channel, schema.channel.c.id == _turn.channel
+    )
+
+
+async def _read(connection: AsyncConnection, query: Select[*tuple[Any, ...]]) -> list[Turn]:
+    rows = (await connection.execute(query)).all()
+    notes: dict[str, list[Footnote]] = {row.id: [] for row in rows}
+    if rows:
+        mine = select(schema.footnote).where(_footnote.turn.in_(notes)).order_by(_footnote.number)
+        for note in await connection.execute(mine):
+            notes[note.turn].append(_as_footnote(note))
+    return [_as_turn(row, notes[row.id]) for row in rows]
+
+
+def _as_values(turn: Turn, channel: int, question: int | None) -> dict[str, Any]:
+    answer = turn.answer
+    position = turn.limit.position
+    return {
+        "id": turn.id,
+        "question": question,
+        "channel": channel,
+        "thread": turn.conversation.thread,
+        "asked": turn.question,
+        "document": encode_document(answer.document),
+        "outcome": answer.outcome,
+        "dropped": [(dropped.raw, dropped.reason) for dropped in answer.dropped],
+        "notices": [pack_notice(notice) for notice in answer.notices],
+        "books": turn.books,
+        "evidence": turn.evidence,
+        "calls": turn.usage.calls,
+        "input_tokens": turn.usage.input_tokens,
+        "output_tokens": turn.usage.output_tokens,
+        "model": turn.model,
+        "stamps": dict(turn.stamps),
+        "limit_words": turn.limit.words,
+        "limit_file": None if position is None else position.file,
+        "limit_offset": None if position is None else position.offset,
+        "asked_at": turn.asked_at,
+    }
+
+
+def _as_turn(row: AnyRow, footnotes: Sequence[Footnote]) -> Turn:
+    try:
+        document = decode_document(row.document)
+    except ValueError as error:
+        raise BrokenPromise("turn_damaged") from error
+    answer = Answer(
+        document=document,
+        footnotes=tuple(footnotes),
+        outcome=row.outcome,
+        dropped=tuple(Dropped(raw, reason) for raw, reason in row.dropped),
+        notices=tuple(unpack_notice(notice) for notice in row.notices),
+    )
+    position = None if row.limit_file is None else Position(row.limit_file, row.limit_offset)
+    return Turn(
+        id=row.id,
+        conversation=Conversation(row.platform, row.external, row.thread),
+        question=row.asked,
+        answer=answer,
+        books=tuple((sha256, text_version) for sha256, text_version in row.books),
+        evidence=tuple(tuple(Span(*run) for run in window) for window in row.evidence),
+        usage=Usage(row.calls, row.input_tokens, row.output_tokens),
+        model=row.model,
+        limit=Limit(row.limit_words, position),
+        asked_at=row.asked_at,
+        stamps=row.stamps,
+    )
+
+
+def _footnote_values(footnote: Footnote, channel: int, turn: str) -> dict[str, Any]:
+    return {
+        "id": footnote.id,
+        "channel": channel,
+        "turn": turn,
+        "number": footnote.number,
+        "book": footnote.book,
+        "text_version": footnote.text_version,
+        "file": footnote.span.file,
+        "start": footnote.span.start,
+        "end": footnote.span.end,
+        "tag": footnote.tag,
+    }
+
+
+def _as_footnote(row: AnyRow) -> Footnote:
+    span = Span(row.file, row.start, row.end)
+    return Footnote(row.number, row.tag, row.book, row.text_version, span, row.id)

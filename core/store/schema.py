@@ -1,0 +1,255 @@
+"""The tables. A change here needs a new file in `migrations/versions` (a test compares the two)."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+
+metadata = sa.MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time with a zone going in, UTC coming out; SQLite has no zones and keeps the bare UTC time."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def clean(words: str) -> str:
+    """The words as a text column gives them back: NUL and lone surrogates, which PostgreSQL refuses, as U+FFFD."""
+    return words.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Words(TypeDecorator[str]):
+    """Text from people and from books' title pages, put through `clean`."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else clean(value)
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value as ASCII text: every character survives on both databases."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        return json.dumps(value, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+# SQLite numbers rows only in a plain INTEGER (64 bits there); elsewhere turns outgrow 32 bits within years.
+_big = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def _number() -> sa.Column[int]:
+    return sa.Column("id", _big, primary_key=True)
+
+
+channel = sa.Table(
+    "channel",
+    metadata,
+    _number(),
+    sa.Column("platform", sa.Text, nullable=False),
+    sa.Column("external", sa.Text, nullable=False),
+    sa.Column("settings", Json, nullable=False),
+    sa.Column("current", sa.String(64), nullable=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.UniqueConstraint("platform", "external"),
+)
+
+book = sa.Table(
+    "book",
+    metadata,
+    sa.Column("sha256", sa.String(64), primary_key=True),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
+# What one version of the extractor made of one book. Never changed; a new extractor adds a row.
+extraction = sa.Table(
+    "extraction",
+    metadata,
+    _number(),
+    sa.Column("book", sa.ForeignKey("book.sha256"), nullable=False),
+    sa.Column("text_version", sa.Text, nullable=False),
+    sa.Column("title", Words, nullable=False),
+    sa.Column("authors", Json, nullable=False),
+    sa.Column("language", Words, nullable=False),
+    sa.Column("format", sa.Text, nullable=False),
+    sa.Column("characters", sa.Integer, nullable=False),
+    sa.Column("files", sa.Integer, nullable=False),
+    sa.Column("chapters", sa.Integer, nullable=False),
+    sa.Column("warnings", Json, nullable=False),
+    sa.Column("machine_read", sa.Boolean, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("structure", sa.LargeBinary, nullable=False),
+    sa.Column("structure_hash", sa.LargeBinary, nullable=False),
+    # last: whole pages lie behind it, and rows are read from the front
+    sa.Column("cover", sa.LargeBinary, nullable=True),
+    sa.UniqueConstraint("book", "text_version"),
+)
+
+spine_file = sa.Table(
+    "spine_file",
+    metadata,
+    sa.Column("extraction", sa.ForeignKey("extraction.id"), primary_key=True),
+    sa.Column("file", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("length", sa.Integer, nullable=False),
+    sa.Column("runs", sa.LargeBinary, nullable=False),
+    sa.Column("runs_hash", sa.LargeBinary, nullable=False),
+)
+
+piece = sa.Table(
+    "piece",
+    metadata,
+    sa.Column("extraction", sa.ForeignKey("extraction.id"), primary_key=True),
+    sa.Column("file", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("text", sa.LargeBinary, nullable=False),
+    sa.Column("hash", sa.LargeBinary, nullable=False),
+)
+
+segment = sa.Table(
+    "segment",
+    metadata,
+    sa.Column("extraction", sa.ForeignKey("extraction.id"), primary_key=True),
+    sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("title", Words, nullable=False),
+    sa.Column("start_file", sa.Integer, nullable=False),
+    sa.Column("start_offset", sa.Integer, nullable=False),
+    sa.Column("end_file", sa.Integer, nullable=False),
+    sa.Column("end_offset", sa.Integer, nullable=False),
+    sa.Column("summary", Words, nullable=True),
+    sa.Column("stamp", sa.Text, nullable=True),
+    sa.Column("flags", Json, nullable=False),
+    sa.Column("hash", sa.LargeBinary, nullable=False),
+)
+
+# "right" is a word of SQL's own.
+rights = sa.Table(
+    "rights",
+    metadata,
+    _number(),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
+    sa.Column("book", sa.ForeignKey("book.sha256"), nullable=False, index=True),
+    sa.Column("text_version", sa.Text, nullable=False),
+    sa.Column("filename", Words, nullable=False),
+    sa.Column("added_by", sa.Text, nullable=False),
+    sa.Column("added_at", Moment, nullable=False),
+    sa.Column("removed_at", Moment, nullable=True),
+    sa.Column("was_current", sa.Boolean, nullable=False),
+    sa.UniqueConstraint("channel", "book"),
+)
+
+_open = sa.text("state = 'accepted'")
+
+upload = sa.Table(
+    "upload",
+    metadata,
+    _number(),
+    sa.Column("event", sa.Text, nullable=False, unique=True),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
+    sa.Column("thread", sa.Text, nullable=True),
+    sa.Column("reader", sa.Text, nullable=False),
+    sa.Column("locale", sa.Text, nullable=True),
+    sa.Column("filename", Words, nullable=False),
+    sa.Column("sha256", sa.String(64), nullable=False),
+    sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("accept_partial", sa.Boolean, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("error", Json, nullable=False),
+    sa.Column("accepted_at", Moment, nullable=False),
+    sa.Column("ended_at", Moment, nullable=True),
+    sa.Index("ix_upload_open", "channel", sqlite_where=_open, postgresql_where=_open),
+)
+
+question = sa.Table(
+    "question",
+    metadata,
+    _number(),
+    sa.Column("event", sa.Text, nullable=False, unique=True),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
+    sa.Column("thread", sa.Text, nullable=True),
+    sa.Column("reader", sa.Text, nullable=False),
+    sa.Column("locale", sa.Text, nullable=True),
+    sa.Column("text", Words, nullable=False),
+    sa.Column("book", Words, nullable=True),
+    sa.Column("limit_words", Words, nullable=True),
+    sa.Column("evidence_tokens", sa.Integer, nullable=True),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("error", Json, nullable=False),
+    sa.Column("accepted_at", Moment, nullable=False),
+    sa.Column("ended_at", Moment, nullable=True),
+    sa.Index("ix_question_open", "channel", sqlite_where=_open, postgresql_where=_open),
+)
+
+turn = sa.Table(
+    "turn",
+    metadata,
+    sa.Column("sequence", _big, primary_key=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("question", sa.ForeignKey("question.id"), nullable=True, unique=True),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
+    sa.Column("thread", sa.Text, nullable=True),
+    sa.Column("asked", Words, nullable=False),
+    sa.Column("document", Json, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("dropped", Json, nullable=False),
+    sa.Column("notices", Json, nullable=False),
+    sa.Column("books", Json, nullable=False),
+    sa.Column("evidence", Json, nullable=False),
+    sa.Column("calls", sa.Integer, nullable=False),
+    sa.Column("input_tokens", sa.Integer, nullable=False),
+    sa.Column("output_tokens", sa.Integer, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("stamps", Json, nullable=False),
+    sa.Column("limit_words", Words, nullable=False),
+    sa.Column("limit_file", sa.Integer, nullable=True),
+    sa.Column("limit_offset", sa.Integer, nullable=True),
+    sa.Column("asked_at", Moment, nullable=False),
+    sa.Index("ix_turn_channel", "channel", "thread", "sequence"),
+)
+
+# Kept longer than the prose of a turn, so that old buttons still answer: it stands on its own.
+footnote = sa.Table(
+    "footnote",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
+    sa.Column("turn", sa.Text, nullable=False, index=True),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("book", sa.String(64), nullable=False),
+    sa.Column("text_version", sa.Text, nullable=False),
+    sa.Column("file", sa.Integer, nullable=False),
+    sa.Column("start", sa.Integer, nullable=False),
+    sa.Column("end", sa.Integer, nullable=False),
+    sa.Column("tag", sa.Text, nullable=False),
+)
