@@ -105,10 +105,10 @@ def plan(files: Sequence[SpineFile], runs: Sequence[Span], toc: Sequence[TocEntr
     divisor = CJK_DIVISOR if mostly_cjk(files) else 1
     places = _Places(files, runs, starts)
     stretches: list[_Stretch] = []
-    for node_list, parent in _levels(_tree(toc, starts, places, total), ALONE // divisor):
+    for node_list, parent in _levels(_tree(toc, starts, places, total), divisor):
         stretches += _merge(node_list, parent, ALONE // divisor)
     stretches.sort(key=lambda stretch: stretch.start)
-    stretches = _absorb(stretches, STUB // divisor, LARGEST // divisor)
+    stretches = _absorb(stretches, STUB // divisor)
     segments: list[Segment] = []
     for stretch in stretches:
         cuts = _cuts(stretch, places, divisor)
@@ -142,7 +142,7 @@ def _tree(toc: Sequence[TocEntry], starts: Sequence[int], places: _Places, total
     return [node for node in roots if node.start < node.end]
 
 
-def _levels(nodes: list[_Node], alone: int) -> list[tuple[list[_Node], str]]:
+def _levels(nodes: list[_Node], divisor: int) -> list[tuple[list[_Node], str]]:
     """Lists of siblings, large nodes with children replaced by their own text; their children are lists of their own."""
     found: list[tuple[list[_Node], str]] = []
     waiting = [(nodes, "")]
@@ -150,8 +150,10 @@ def _levels(nodes: list[_Node], alone: int) -> list[tuple[list[_Node], str]]:
         siblings, above = waiting.pop()
         kept: list[_Node] = []
         for node in siblings:
-            if node.end - node.start > alone and node.children:
+            if node.end - node.start > ALONE // divisor and node.children:
                 own = _Node(node.title, node.start, node.children[0].start)
+                if own.end - own.start < STUB // divisor:
+                    own.title = ""
                 waiting.append((([own] if own.start < own.end else []) + node.children, node.title))
                 if kept:
                     found.append((kept, above))
@@ -174,11 +176,11 @@ def _merge(nodes: list[_Node], parent: str, alone: int) -> list[_Stretch]:
     return merged
 
 
-def _absorb(stretches: list[_Stretch], stub: int, largest: int) -> list[_Stretch]:
+def _absorb(stretches: list[_Stretch], stub: int) -> list[_Stretch]:
     """Join a stub (a part's heading before a long chapter) to what follows it, the last one to what precedes it."""
     kept: list[_Stretch] = []
     for stretch in stretches:
-        if kept and kept[-1].end - kept[-1].start < stub and stretch.end - kept[-1].start <= largest + stub:
+        if kept and kept[-1].end - kept[-1].start < stub:
             small = kept.pop()
             titles = stretch.titles if small.titles[-1] in ("", stretch.parent) else small.titles + stretch.titles
             stretch = _Stretch(small.start, stretch.end, titles, stretch.parent)
@@ -193,7 +195,7 @@ def _cuts(stretch: _Stretch, places: _Places, divisor: int) -> list[int]:
     size = stretch.end - stretch.start
     cuts = [stretch.start]
     largest = LARGEST // divisor
-    if size > largest:
+    if size > largest + STUB // divisor:
         pieces = max(-(-size // largest), round(size * divisor / PIECE))
         while pieces > 1:
             start = cuts[-1]
@@ -211,9 +213,9 @@ def _cuts(stretch: _Stretch, places: _Places, divisor: int) -> list[int]:
 def _title(stretch: _Stretch) -> str:
     titles = [title for title in stretch.titles if title]
     if not titles:
-        return ""
+        return stretch.parent
     title = titles[0] if len(titles) == 1 else f"{titles[0]} – {titles[-1]}"
-    return f"{stretch.parent}: {title}" if stretch.parent and stretch.parent not in titles else title
+    return f"{stretch.parent} · {title}" if stretch.parent and stretch.parent not in titles else title
 
 
 def _opening(files: Sequence[SpineFile], starts: Sequence[int], at: int) -> str:

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from core.formats.extracted import Extracted
+from core.formats.structure import joined_headings
 from core.formats.titles import Kind, fold_title, is_back, is_front, kind_of
 from core.model import Chapter, Position, TocEntry
 from core.segmenting import file_starts, mostly_cjk
@@ -13,6 +14,8 @@ OWN_TEXT = 1_500
 """From so many characters before its first child on, an entry with children is a chapter of its own (a third in CJK)."""
 _TEXT = 30
 """What must be left of an entry without its headings (non-space characters, a third in CJK): less is a heading's byline."""
+_PRELIMINARY = 0.2
+"""What stands before the first chapter that is named as one is preliminary up to this share of the text."""
 _BOUNDARY = re.compile(
     r"\*\*\* ?(START|END) OF (?:THE|THIS) PROJECT GUTENBERG[^\n]*|^End of (?:the )?Project Gutenberg", re.M
 )
@@ -25,8 +28,11 @@ def number(toc: Sequence[TocEntry], extracted: Extracted) -> tuple[Chapter, ...]
     a licence begins. An entry with children is a chapter too when `OWN_TEXT` or more stands before the first of them:
     an introduction must belong to some chapter. Aside are files the book marks as front or back matter, and titles that
     say so (title page, contents, preface, colophon, notes…) with everything under them; where at least three chapters
-    are named as such, also what stands before the first of them under the book's own title. Should nothing be left,
-    the same leaves count without regard to titles.
+    are named as such ("Chapter 1", "II"), also what stands before the first of them, so that their numbers agree with
+    ours. Should nothing be left, the same leaves count without regard to titles.
+
+    A title is the entry's; where the heading in the text says more of the same ("I" over "Do titulo", or the number of
+    the chapter before its title), the heading's.
     """
     files = extracted.files
     starts = file_starts(files)
@@ -41,10 +47,11 @@ def number(toc: Sequence[TocEntry], extracted: Extracted) -> tuple[Chapter, ...]
         text = _own_text(entry, at[index], end, extracted, starts, headings)
         if end > low and text >= (_TEXT // divisor if leaf else OWN_TEXT // divisor):
             own_text.append((index, end))
-    aside = _aside(toc, extracted)
+    titles = _titles(toc, extracted)
+    aside = _aside(toc, titles, at, low + (high - low) * _PRELIMINARY, extracted)
     chosen = [pair for pair in own_text if pair[0] not in aside] or own_text
     return tuple(
-        Chapter(count, toc[index].title, Position(toc[index].file, toc[index].offset), _position(starts, end))
+        Chapter(count, titles[index], Position(toc[index].file, toc[index].offset), _position(starts, end))
         for count, (index, end) in enumerate(chosen, 1)
     )
 
@@ -94,10 +101,31 @@ def _body(extracted: Extracted, starts: list[int]) -> tuple[int, int]:
     return low, high
 
 
-def _aside(toc: Sequence[TocEntry], extracted: Extracted) -> set[int]:
-    kinds = [kind_of(entry.title) for entry in toc]
-    first = _first_named(kinds)
-    book = fold_title(extracted.title)
+def _titles(toc: Sequence[TocEntry], extracted: Extracted) -> list[str]:
+    marks = joined_headings(extracted)
+    places = [mark.position for mark in marks]
+    titles: list[str] = []
+    for entry in toc:
+        title = entry.title
+        index = bisect_left(places, (entry.file, entry.offset))
+        if index < len(marks) and places[index].file == entry.file:
+            mark = marks[index]
+            gap = extracted.files[entry.file].text[entry.offset : mark.position.offset]
+            said, whole = fold_title(title), fold_title(mark.title)
+            kind = kind_of(title)
+            more = whole.startswith(f"{said} ") if kind and kind.bare else whole.endswith(f" {said}")
+            if not gap.strip() and more and kind_of(mark.title):
+                title = mark.title
+        titles.append(title)
+    return titles
+
+
+def _aside(
+    toc: Sequence[TocEntry], titles: Sequence[str], at: Sequence[int], early: float, extracted: Extracted
+) -> set[int]:
+    kinds = [kind_of(title) for title in titles]
+    first = _first_named(toc, kinds)
+    preliminary = first if first is not None and at[first] <= early else 0
     aside: set[int] = set()
     under: int | None = None
     for index, entry in enumerate(toc):
@@ -105,37 +133,33 @@ def _aside(toc: Sequence[TocEntry], extracted: Extracted) -> set[int]:
             aside.add(index)
             continue
         under = None
-        before = first is not None and index < first
-        outside = entry.file in extracted.front_files or entry.file in extracted.back_files
-        titled = is_front(entry.title) or is_back(entry.title)
-        named_so = before and len(book) > 2 and fold_title(entry.title).startswith(book)
-        if outside or (titled and (entry.depth == 1 or before)) or (named_so and not _has_children(toc, index)):
+        marked = entry.file in extracted.front_files or entry.file in extracted.back_files
+        titled = (is_front(entry.title) or is_back(entry.title)) and (entry.depth == 1 or index < preliminary)
+        notes = fold_title(entry.title).startswith(("notes ", "notas ", "anmerkungen ")) and _has_children(toc, index)
+        if marked or titled or notes or index < preliminary:
             aside.add(index)
-            if not _holds_named(toc, kinds, index):
+            if not _holds_most(toc, index):
                 under = entry.depth
     return aside
 
 
-def _first_named(kinds: Sequence[Kind | None]) -> int | None:
-    named = [index for index, kind in enumerate(kinds) if kind is not None and kind.rank >= 5]
-    return named[0] if len(named) >= 3 else None
+def _first_named(toc: Sequence[TocEntry], kinds: Sequence[Kind | None]) -> int | None:
+    """The first entry named as a chapter, when at least three and half of all leaves are: numbered poems are no chapters."""
+    leaves = [index for index in range(len(toc)) if not _has_children(toc, index)]
+    named = [index for index in leaves if (kind := kinds[index]) is not None and kind.rank >= 5]
+    return named[0] if len(named) >= 3 and 2 * len(named) >= len(leaves) else None
 
 
 def _has_children(toc: Sequence[TocEntry], index: int) -> bool:
     return index + 1 < len(toc) and toc[index + 1].depth > toc[index].depth
 
 
-def _holds_named(toc: Sequence[TocEntry], kinds: Sequence[Kind | None], index: int) -> bool:
-    """Whether three or more named chapters hang under an entry whose title sounds like front matter ("Contents")."""
-    if is_back(toc[index].title):
-        return False
-    count = 0
-    for later in range(index + 1, len(toc)):
-        if toc[later].depth <= toc[index].depth:
-            break
-        kind = kinds[later]
-        count += kind is not None and kind.rank >= 5
-    return count >= 3
+def _holds_most(toc: Sequence[TocEntry], index: int) -> bool:
+    """Whether most of the contents hang under an entry that sounds like front matter ("Contents", "Cover")."""
+    last = index + 1
+    while last < len(toc) and toc[last].depth > toc[index].depth:
+        last += 1
+    return 2 * (last - index - 1) > len(toc)
 
 
 def _position(starts: list[int], at: int) -> Position:

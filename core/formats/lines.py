@@ -113,7 +113,7 @@ def _close(one: _Candidate, other: _Candidate, texts: Sequence[str]) -> bool:
 
 def _unless_list(group: list[_Candidate]) -> list[_Candidate]:
     ranks = Counter(candidate.kind.rank for candidate in group)
-    return [] if max(ranks.values()) >= 3 else group
+    return [] if max(ranks.values(), default=0) >= 3 else group
 
 
 def _in_sequence(candidates: list[_Candidate]) -> list[_Candidate]:

@@ -9,7 +9,7 @@ from statistics import median
 from core.formats.extracted import Extracted, HeadingMark
 from core.formats.lines import find_headings, join_title
 from core.formats.titles import fold_title, is_back, is_front, is_useless, kind_of
-from core.model import Position, SpineFile, TocEntry
+from core.model import SpineFile, TocEntry
 from core.segmenting import file_starts, mostly_cjk
 
 SUSPICIOUS = 40_000
@@ -30,7 +30,7 @@ def repair(extracted: Extracted) -> list[TocEntry]:
     read like headings. A claimed entry far longer than the others, such as the last one of contents that stop early,
     is filled with the headings of the same kind found inside it; one that names a part gets its chapters.
     """
-    marks = _headings(extracted)
+    marks = joined_headings(extracted)
     claimed = _merged(_valid(extracted))
     telling = [
         entry
@@ -70,10 +70,15 @@ def _merged(entries: Sequence[TocEntry]) -> list[TocEntry]:
             merged.append(entry)
         else:
             merged[-1] = replace(last, title=f"{last.title} – {entry.title}"[:_TITLE])
+    deepest = 1
+    for index, entry in enumerate(merged):
+        if entry.depth > deepest:
+            merged[index] = entry = replace(entry, depth=deepest)
+        deepest = entry.depth + 1
     return merged
 
 
-def _headings(extracted: Extracted) -> list[HeadingMark]:
+def joined_headings(extracted: Extracted) -> list[HeadingMark]:
     """The marks of the text in order; a bare number and the title that stands right under it are one."""
     marks: list[HeadingMark] = []
     ends: list[int] = []
@@ -222,8 +227,3 @@ def _children(entry: TocEntry, inside: list[HeadingMark]) -> list[TocEntry]:
         for mark in found
         if (kind := kind_of(mark.title))
     ]
-
-
-def start_of(entry: TocEntry) -> Position:
-    """Where an entry points."""
-    return Position(entry.file, entry.offset)
