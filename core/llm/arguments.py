@@ -1,14 +1,11 @@
-"""What models write where a tool call or a choice was meant: read leniently, run strictly. Pure."""
+"""JSON as models write it: tool arguments and the picker's choice, read leniently and never guessed. Pure."""
 
-import ast
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from core.model.chat import ToolCall
-
-_ATTEMPTS = 100
+ATTEMPTS = 100
 """Openings of an object looked at in one text; more are noise, and each look costs a scan."""
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n?(.*?)(?:```\s*)?\Z", re.S)
@@ -111,140 +108,8 @@ def _string(text: str, at: int) -> tuple[str, int]:
     raise ValueError("a string does not end")
 
 
-# --- calls written as text ---
-
-_TAGGED = re.compile(
-    r"<(?P<tag>tool_call|function_call|toolcall)>(?P<body>.*?)(?:</(?P=tag)>|\Z)"
-    r"|<function=(?P<name>[\w.-]+)>(?P<given>.*?)(?:</function>|\Z)"
-    r"|(?:\[TOOL_CALLS\]|<\|python_tag\|>)\s*(?P<list>.*?)(?:</s>|<\|eo[tm]_id\|>|\Z)",
-    re.S,
-)
-_FUNCTION = re.compile(r"\s*<function=([\w.-]+)>(.*?)(?:</function>\s*|\Z)", re.S)
-_PARAMETER = re.compile(r"<parameter=([\w.-]+)>\s*(.*?)\s*</parameter>", re.S)
-_NAMED = re.compile(r"\s*([\w.-]+)\s*(?:\[ARGS\]|\[CALL_ID\][^\[{]*\[ARGS\])?\s*(\{.*)", re.S)
-_OBJECT_LINE = re.compile(r"^[ \t]*(?:```[\w-]*[ \t]*\n[ \t]*)?(?=[{\[]\s*[{\"'“])", re.M)
-_FENCE_END = re.compile(r"\s*```[ \t]*(?:\n|\Z)")
-_SHAPES = (("name", ("arguments", "parameters", "args", "input")), ("tool", ("arguments", "parameters", "args", "input")), ("function", ("arguments", "parameters", "args")))  # fmt: skip
-
-Call = tuple[str, str]
-
-
-def find_calls(content: str, offered: Collection[str], *, id_prefix: str = "text_") -> tuple[list[ToolCall], str]:
-    """Tool calls that a model wrote into its text, and the text without them.
-
-    What merely looks like a call (an object, a fence, `name(question="…")` on its own line) counts only when its name
-    was offered; anything else stays text. A call inside a model's own marks (`<tool_call>`, `[TOOL_CALLS]`, ...) is
-    always taken out of the text and given back whatever its name: the loop answers an unknown one with the names
-    that were offered, it never runs.
-    """
-    if "{" not in content and "(" not in content and "<" not in content:
-        return [], content
-    found: list[tuple[int, int, list[Call]]] = []
-    for match in _TAGGED.finditer(content):
-        if calls := _tagged(match):
-            found.append((match.start(), match.end(), calls))
-    taken = [(begin, end) for begin, end, _ in found]
-    untagged = [*_object_calls(content, offered), *_python_calls(content, offered)]
-    found += [item for item in untagged if not any(item[0] < end and begin < item[1] for begin, end in taken)]
-    rest, last, calls = [], 0, []
-    for begin, end, some in sorted(found):
-        if begin < last:
-            continue
-        rest.append(content[last:begin])
-        last = end
-        calls += some
-    rest.append(content[last:])
-    if not calls:
-        return [], content
-    shaped = [ToolCall(f"{id_prefix}{number}", name, arguments) for number, (name, arguments) in enumerate(calls)]
-    return shaped, "".join(rest).strip()
-
-
-def _tagged(match: re.Match[str]) -> list[Call]:
-    if match["name"]:
-        return [_function_call(match["name"], match["given"])]
-    body = match["body"] if match["tag"] else match["list"]
-    if functions := _FUNCTION.findall(body):
-        return [_function_call(name, given) for name, given in functions]
-    data = _loose(body)
-    if data is not None and (calls := list(_calls_in(data))):
-        return calls
-    if named := _NAMED.match(body):
-        return [(named[1], named[2].strip())]
-    return _python_call(body.strip())
-
-
-def _function_call(name: str, given: str) -> Call:
-    if parameters := dict(_PARAMETER.findall(given)):
-        return name, json.dumps(parameters, ensure_ascii=False)
-    return name, given.strip() or "{}"
-
-
-def _loose(text: str) -> Any:
-    """The JSON value that `text` begins with, mended if need be; None when there is none."""
-    text = text.lstrip()
-    if not text.startswith(("{", "[")):
-        return None
-    try:
-        return json.JSONDecoder(strict=False).raw_decode(text)[0]
-    except ValueError:
-        pass
-    try:
-        return json.loads(_normalise(text)[0], strict=False)
-    except ValueError:
-        return None
-
-
-def _calls_in(data: Any) -> Iterator[Call]:
-    if isinstance(data, list):
-        for item in data:
-            yield from _calls_in(item)
-        return
-    if not isinstance(data, Mapping):
-        return
-    for nested in ("tool_calls", "function"):
-        if isinstance(data.get(nested), list | Mapping):
-            yield from _calls_in(data[nested])
-            return
-    for key, argument_keys in _SHAPES:
-        name = data.get(key)
-        if not isinstance(name, str):
-            continue
-        for argument_key in argument_keys:
-            given = data.get(argument_key)
-            if isinstance(given, Mapping):
-                yield name, json.dumps(given, ensure_ascii=False)
-                return
-            if isinstance(given, str):
-                yield name, given
-                return
-        if set(data) <= {key, "id", "type"}:
-            yield name, "{}"
-        return
-
-
-def _object_calls(content: str, offered: Collection[str]) -> Iterator[tuple[int, int, list[Call]]]:
-    """Objects and lists that begin a line, fenced or bare."""
-    at = 0
-    for _ in range(_ATTEMPTS):
-        match = _OBJECT_LINE.search(content, at)
-        if match is None:
-            return
-        at = max(match.end(), match.start() + 1)
-        parsed = _parse_at(content, match.end())
-        if parsed is None:
-            continue
-        data, end = parsed
-        calls = list(_calls_in(data))
-        if not calls or any(name not in offered for name, _ in calls):
-            continue
-        if "```" in match.group() and (fence := _FENCE_END.match(content, end)):
-            end = fence.end()
-        yield match.start(), end, calls
-        at = end
-
-
-def _parse_at(content: str, at: int) -> tuple[Any, int] | None:
+def parse_at(content: str, at: int) -> tuple[Any, int] | None:
+    """The JSON value that begins at `at`, mended if need be, and where it ends; None when there is none."""
     try:
         return json.JSONDecoder(strict=False).raw_decode(content, at)
     except ValueError:
@@ -254,37 +119,6 @@ def _parse_at(content: str, at: int) -> tuple[Any, int] | None:
         return json.loads(mended, strict=False), at + length
     except ValueError:
         return None
-
-
-def _python_calls(content: str, offered: Collection[str]) -> Iterator[tuple[int, int, list[Call]]]:
-    if not offered:
-        return
-    names = "|".join(re.escape(name) for name in sorted(offered))
-    for match in re.finditer(rf"^[ \t]*(?:{names})\([^\n]*\)[ \t]*;?$", content, re.M):
-        if calls := _python_call(match.group().strip().rstrip(";")):
-            yield match.start(), match.end(), calls
-
-
-def _python_call(text: str) -> list[Call]:
-    """`name(question="…")` with plain keyword values; nothing is ever evaluated."""
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
-        return []
-    given: dict[str, Any] = {}
-    for keyword in tree.keywords:
-        if keyword.arg is None or not isinstance(keyword.value, ast.Constant):
-            return []
-        given[keyword.arg] = keyword.value.value
-    try:
-        return [(tree.func.id, json.dumps(given, ensure_ascii=False))]
-    except TypeError:
-        return []
-
-
-# --- the picker's choice ---
 
 
 def strip_reasoning(content: str) -> str:
@@ -322,11 +156,11 @@ def _unfence(content: str) -> str:
 
 def _objects(content: str) -> Iterator[Any]:
     at = 0
-    for _ in range(_ATTEMPTS):
+    for _ in range(ATTEMPTS):
         at = content.find("{", at)
         if at < 0:
             return
-        parsed = _parse_at(content, at)
+        parsed = parse_at(content, at)
         if parsed is None:
             at += 1
             continue
