@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 # Whoever runs the tests may have a bot of their own configured; no test may read those settings, files or keys.
-_FOREIGN = re.compile(r"^(LOCCIT|OPENAI|DISCORD|TELEGRAM|SLACK)_|(_TOKEN|_API_KEY|_SECRET)$|^(https?|all|no)_proxy$|^XDG_|^PG", re.I)
+_FOREIGN = re.compile(
+    r"^(LOCCIT|OPENAI|DISCORD|TELEGRAM|SLACK)_|(_TOKEN|_API_KEY|_SECRET)$|^(https?|all|no)_proxy$|^XDG_|^PG", re.I
+)
 for _name in [name for name in os.environ if _FOREIGN.search(name)]:
     del os.environ[_name]
 os.environ["HOME"] = tempfile.mkdtemp(prefix="loccit-home-")
@@ -63,3 +66,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     file: Path | None = config.getoption("--parts-file")
     if file is not None:
         file.write_text("".join(f"{part}\n" for part in sorted(counts)), encoding="utf-8")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(os.environ["HOME"], ignore_errors=True)

@@ -1,0 +1,306 @@
+"""The dialogue: what a typed line means and what is done about it. Imitate this when you write another platform."""
+
+import logging
+import re
+import shlex
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapters.console import view
+from adapters.console.terminal import Page
+from core.club import Club
+from core.errors import LoccitError, Missing, ReaderError
+from core.model import (
+    Accepted,
+    Answered,
+    AskEvent,
+    Conversation,
+    Drafting,
+    LibraryEvent,
+    Passage,
+    Question,
+    Reader,
+    Reading,
+    Ready,
+    Searching,
+    Upload,
+)
+from core.strings import LOCALES, say
+
+log = logging.getLogger(__name__)
+
+PLATFORM = "console"
+HERE = Conversation(PLATFORM, "local")
+"""The one channel of this machine's data folder; headless commands share its books."""
+
+_NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
+_BEFORE = {"<", *(say("console_word_before", locale) for locale in LOCALES)}
+_AFTER = {">", *(say("console_word_after", locale) for locale in LOCALES)}
+
+
+def local_reader(locale: str) -> Reader:
+    """Whoever sits at this machine; the folder is theirs, so they manage it."""
+    return Reader("local", locale, manages=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The passage that stands open, and how many steps it has grown on each side."""
+
+    turn: str
+    number: int
+    passage: Passage
+    before: int = 0
+    after: int = 0
+
+
+class Console:
+    """One dialogue with the club. `hear` takes a line and writes on its page; nothing else speaks."""
+
+    def __init__(
+        self, club: Club, reader: Reader, new_id: Callable[[], str], folder: Path, password: str | None = None
+    ) -> None:
+        self._club = club
+        self._reader = reader
+        self._new_id = new_id
+        self._folder = folder
+        """Where relative paths begin and exports go."""
+        self._opened: _Opened | None = None
+        self._password = password
+        """Tried on every locked book of this run."""
+        self._commands: dict[str, Callable[[str, Page], Awaitable[None]]] = {
+            "/add": self._add,
+            "/books": self._books,
+            "/use": self._use,
+            "/toc": self._toc,
+            "/quote": self._quote,
+            "/remove": self._remove,
+            "/undo": self._undo,
+            "/export": self._export,
+            "/help": self._help,
+        }
+
+    async def resume(self, page: Page) -> None:
+        """Take up what the last run left unfinished, and show what came of it."""
+        await self._safely(self._follow(self._club.resume(PLATFORM), page, resumed=True), page)
+
+    async def greet(self, page: Page) -> None:
+        """Say where the reader is: the books, and what can be typed."""
+        await self._safely(self._greet(page), page)
+
+    async def add(self, path: Path, page: Page, *, use: bool) -> None:
+        """Add the book at `path`, showing how far it is; with `use`, questions are about it from now on."""
+        await self._safely(self._add_file(path, page, use=use), page)
+
+    async def hear(self, line: str, page: Page) -> bool:
+        """Act on a line; False when the reader leaves."""
+        if line.strip().lower() in ("/quit", "/exit"):
+            return False
+        await self._safely(self._act(line.strip(), page), page)
+        return True
+
+    async def close(self) -> None:
+        await self._club.close()
+
+    async def _safely(self, work: Awaitable[None], page: Page) -> None:
+        """Every task's outer edge: a failure becomes one sentence and the dialogue goes on."""
+        try:
+            await work
+        except BrokenPipeError:
+            raise  # nobody is left to be told
+        except LoccitError as error:
+            if not isinstance(error, ReaderError):
+                log.error("failed", exc_info=True, extra={"key": error.key})
+            try:
+                page.say(view.sentence(page.look, error.key, **error.params))
+            except (KeyError, IndexError):  # no such sentence, or a place in it that nothing fills
+                self._unexpected(page)
+        except Exception:  # noqa: BLE001  # this edge: whatever else happens is ours, and the dialogue goes on
+            self._unexpected(page)
+
+    def _unexpected(self, page: Page) -> None:
+        incident = self._new_id()[:8]
+        log.exception("unexpected", extra={"incident": incident})
+        page.say(view.sentence(page.look, "unexpected", incident=incident))
+
+    async def _act(self, line: str, page: Page) -> None:
+        name, _, words = line.partition(" ")
+        if not line:
+            return
+        if command := self._commands.get(name.lower()):
+            await command(words.strip(), page)
+        elif number := _NUMBER.fullmatch(line):
+            await self._press(int(number[1]), page)
+        elif line.lower() in _BEFORE or line.lower() in _AFTER:
+            await self._step(page, forward=line.lower() in _AFTER)
+        elif "/" in line and _is_file(self._file(line)):  # dragged into the window
+            await self._add_file(self._file(line), page)
+        elif line.startswith("/"):
+            raise ReaderError("console_unknown_command", command=name)
+        else:
+            await self._ask(line, page)
+
+    async def _greet(self, page: Page) -> None:
+        page.say([*view.shelf(await self._club.shelf(HERE), page.look), *view.sentence(page.look, "console_hint")])
+
+    # Books
+
+    def _file(self, words: str) -> Path:
+        """The path somebody typed or dragged in: as it stands, or with the quotes and backslashes of a shell."""
+        plain = self._folder / words
+        if _is_file(plain):
+            return plain
+        try:
+            [path] = shlex.split(words)
+            return self._folder / Path(path).expanduser()
+        except (ValueError, RuntimeError):  # not one word, quotes that do not close, nobody's home
+            return plain
+
+    async def _add(self, words: str, page: Page) -> None:
+        if not words:
+            raise ReaderError("console_add_what")
+        await self._add_file(self._file(words), page)
+
+    async def _add_file(self, path: Path, page: Page, *, use: bool = False) -> None:
+        event = f"{PLATFORM}:{self._new_id()}"
+        upload = Upload(event, HERE, self._reader, path, path.name, password=self._password)
+        await self._follow(self._club.add_book(upload), page, use=use)
+
+    async def _books(self, _: str, page: Page) -> None:
+        page.say(view.shelf(await self._club.shelf(HERE), page.look))
+
+    async def _use(self, words: str, page: Page) -> None:
+        if not words:
+            raise ReaderError("console_use_what")
+        card = await self._club.use(HERE, words)
+        page.say(view.sentence(page.look, "console_using", title=card.title))
+
+    async def _toc(self, words: str, page: Page) -> None:
+        card, contents = await self._club.contents(HERE, words or None)
+        page.say(view.contents(card, contents, page.look))
+
+    async def _quote(self, words: str, page: Page) -> None:
+        if not words:
+            raise ReaderError("console_quote_what")
+        card, found = await self._club.find_quote(HERE, words)
+        page.say(view.quotes(card, found, page.look))
+
+    async def _remove(self, words: str, page: Page) -> None:
+        card = await self._club.remove(HERE, self._reader, words or None)
+        self._opened = None
+        page.say(view.sentence(page.look, "console_removed", title=card.title))
+
+    async def _undo(self, _: str, page: Page) -> None:
+        card = await self._club.undo(HERE, self._reader)
+        page.say(view.sentence(page.look, "console_undone", title=card.title))
+
+    # Questions
+
+    async def _ask(self, words: str, page: Page) -> None:
+        question = Question(f"{PLATFORM}:{self._new_id()}", HERE, self._reader, words)
+        await self._follow(self._club.ask(question), page)
+
+    async def _follow(
+        self,
+        events: AsyncIterator[LibraryEvent] | AsyncIterator[AskEvent] | AsyncIterator[LibraryEvent | AskEvent],
+        page: Page,
+        *,
+        resumed: bool = False,
+        use: bool = False,
+    ) -> None:
+        async for event in events:
+            match event:
+                case Accepted(filename):
+                    page.progress(view.sentence(page.look, "console_accepted", file=filename))
+                case Reading():
+                    page.progress(view.sentence(page.look, f"console_reading_{event.stage}"))
+                case Ready(card, known):
+                    if use:
+                        await self._club.use(HERE, card.sha256)
+                    page.say(view.ready(card, known, page.look))
+                case Searching():
+                    page.draft(view.sentence(page.look, "console_searching"))
+                case Drafting(document):
+                    page.draft(view.document(document, page.look))
+                case Answered(turn) if turn.conversation == HERE:
+                    self._opened = None
+                    asked = view.sentence(page.look, "console_resumed", question=turn.question) if resumed else []
+                    page.say([*asked, *view.answer(turn.answer, page.look)])
+                case Answered():
+                    pass  # a command that was stopped; whoever ran it is gone
+
+    # Passages
+
+    async def _press(self, number: int, page: Page) -> None:
+        turn = await self._club.latest(HERE)
+        if turn is None:
+            raise Missing("console_no_answer", number=number)
+        if self._opened and (self._opened.turn, self._opened.number) == (turn.id, number):
+            self._opened = None
+            page.say(view.sentence(page.look, "console_closed", number=number))
+            return
+        notes = {note.number: note for note in turn.answer.footnotes}
+        if not notes:
+            raise Missing("console_no_notes", number=number)
+        if number not in notes:
+            raise Missing("console_no_such_note", count=len(notes), number=number, first=min(notes), last=max(notes))
+        passage = await self._club.press(HERE, notes[number].id, locale=self._reader.locale)
+        self._opened = _Opened(turn.id, number, passage)
+        page.say(view.passage(passage, page.look, number))
+
+    async def _step(self, page: Page, *, forward: bool) -> None:
+        """Show the text next to what is shown already."""
+        at = self._opened
+        if at is None:
+            raise Missing("console_nothing_open")
+        if not (at.passage.more_after if forward else at.passage.more_before):
+            raise Missing("console_book_ends" if forward else "console_book_begins")
+        before, after = at.before + (not forward), at.after + forward
+        turn = await self._club.latest(HERE)
+        note = next((note for note in turn.answer.footnotes if note.number == at.number), None) if turn else None
+        if note is None:
+            raise Missing("console_nothing_open")
+        passage = await self._club.press(HERE, note.id, before=before, after=after, locale=self._reader.locale)
+        self._opened = _Opened(at.turn, at.number, passage, before, after)
+        if forward:
+            text = passage.after.removeprefix(at.passage.after)
+        else:
+            text = passage.before.removesuffix(at.passage.before)
+        page.say(view.more(text, passage, at.number, page.look))
+
+    # The rest
+
+    async def _export(self, words: str, page: Page) -> None:
+        text = await self._club.export(HERE, self._reader.locale)
+        path = self._file(words) if words else self._free_name()
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                try:
+                    file.write(text)
+                    file.flush()
+                except OSError:
+                    path.unlink()
+                    raise
+        except FileExistsError as error:
+            raise ReaderError("console_export_exists", path=str(path)) from error
+        except OSError as error:
+            raise ReaderError("console_export_failed", path=str(path), reason=error.strerror or "") from error
+        page.say(view.sentence(page.look, "console_exported", path=str(path)))
+
+    def _free_name(self) -> Path:
+        number, path = 1, self._folder / "loccit-export.md"
+        while path.exists():
+            number += 1
+            path = self._folder / f"loccit-export-{number}.md"
+        return path
+
+    async def _help(self, _: str, page: Page) -> None:
+        page.say(view.sentence(page.look, "console_help"))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name longer than the system takes
+        return False

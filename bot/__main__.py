@@ -1,0 +1,127 @@
+"""The command line: what can be typed, and the outermost edge where every failure becomes one sentence."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.config import Config
+
+OK, FAILED, INTERRUPTED, BROKEN_PIPE = 0, 1, 130, 141
+"""Exit codes; wrong usage is 2, by argparse. The last two are what a shell gives for SIGINT and SIGPIPE."""
+
+_BOOK = "a file, or the id of a book that was added (its first 8 characters or more)"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code. Never raises, never prints a traceback."""
+    arguments = _parser().parse_args(argv)
+    try:
+        try:
+            code = _run(arguments)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except BrokenPipeError:
+            code = BROKEN_PIPE
+    except OSError:  # the last words did not fit where stdout goes
+        from bot.config import system_locale
+        from core.strings import say
+
+        print(say("output_failed", system_locale()), file=sys.stderr)
+        code = FAILED
+        _let_go_of_stdout()
+    if code == BROKEN_PIPE:
+        _let_go_of_stdout()
+    return code
+
+
+def _let_go_of_stdout() -> None:
+    """What is still buffered has no reader; without this the interpreter would complain about it on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from bot.config import read_config, system_locale
+
+    locale = system_locale()
+    try:
+        config = read_config(data=arguments.data, verbose=arguments.verbose)
+        locale = config.locale
+        return _command(arguments, config)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001  # the outermost edge: one sentence, an exit code, details in the log
+        from bot.failures import explain
+        from bot.shapes import print_json
+
+        key, message = explain(error, locale)
+        print(message, file=sys.stderr)
+        if getattr(arguments, "json", False):
+            print_json({"error": {"key": key, "message": message}})
+        return FAILED
+
+
+def _command(arguments: argparse.Namespace, config: "Config") -> int:
+    from bot.folder import make_folder
+    from bot.logs import start_logs
+
+    make_folder(config.data)
+    start_logs(config.data, verbose=config.verbose)
+    code: int = import_module(f"bot.commands.{arguments.module}").run(arguments, config)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="loccit", description="Ask a book; get answers with footnotes; open the exact passage behind each."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--data", metavar="DIR", help="the folder that holds books and answers (or LOCCIT_DATA)")
+    common.add_argument("--verbose", action="store_true", help="show the log on stderr as well")
+    locked = argparse.ArgumentParser(add_help=False)
+    locked.add_argument("--password", metavar="WORD", help="opens a locked PDF")
+    printed = argparse.ArgumentParser(add_help=False)
+    printed.add_argument("--json", action="store_true", help="print JSON, one object a line")
+
+    def add(name: str, module: str, help: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=help, description=help, parents=[common, *parents])
+        command.set_defaults(module=module, command=name)
+        return command
+
+    chat = add("chat", "chat", "talk about books in the terminal", locked)
+    chat.add_argument("books", metavar="BOOK", nargs="*", help="files to add first")
+
+    add("demo", "chat", "a short tour with the bundled book")
+
+    text = add("text", "books", "print what was read of a book: text, contents, chapters", locked, printed)
+    text.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
+
+    ask = add("ask", "questions", "answer a question from a book", locked, printed)
+    ask.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
+    ask.add_argument("question", metavar="QUESTION", help="the question; - reads one a line from stdin")
+    ask.add_argument("--evidence-tokens", metavar="N", type=_positive, help="how much of the book may be consulted")
+
+    passage = add("passage", "books", "print the passage of a tag such as [f5-123-165]", locked, printed)
+    passage.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
+    passage.add_argument("tag", metavar="TAG")
+
+    quote = add("quote", "books", "find words in a book, exact or nearly", locked, printed)
+    quote.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
+    quote.add_argument("words", metavar="WORDS")
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number above 0")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

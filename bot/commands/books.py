@@ -1,0 +1,29 @@
+"""`text`, `passage` and `quote`: what stands in a book. No model has a part in these."""
+
+from argparse import Namespace
+
+from adapters.console import view
+from adapters.console.app import HERE
+from bot import shapes
+from bot.commands.headless import Desk, each_book, run_headless
+from bot.config import Config
+from core.model import BookCard
+
+
+def run(arguments: Namespace, config: Config) -> int:
+    """Run the command; its exit code."""
+
+    def text(desk: Desk, card: BookCard) -> None:
+        book = desk.do(desk.club.dump(HERE, card.sha256))
+        desk.show(shapes.text(card, book, desk.locale), view.whole(book))
+
+    def passage(desk: Desk, card: BookCard) -> None:
+        found = desk.do(desk.club.open_tag(HERE, card.sha256, arguments.tag, locale=desk.locale))
+        desk.show(shapes.passage(found), view.passage(found, desk.look))
+
+    def quote(desk: Desk, card: BookCard) -> None:
+        _, found = desk.do(desk.club.find_quote(HERE, arguments.words, card.sha256))
+        desk.show(shapes.quote(found), view.quotes(card, found, desk.look))
+
+    work = {"text": text, "passage": passage, "quote": quote}[arguments.command]
+    return run_headless(arguments, config, lambda desk: each_book(desk, arguments.books, lambda card: work(desk, card)))

@@ -1,0 +1,49 @@
+"""`chat` and `demo`: the dialogue in the terminal."""
+
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from io import TextIOWrapper
+from pathlib import Path
+
+from adapters.console.app import Console, local_reader
+from adapters.console.talk import talk
+from adapters.console.terminal import Terminal
+from bot.books import DEMO_BOOK
+from bot.config import Config
+from bot.folder import hold, make_folder
+from bot.wiring import new_id, open_club
+
+_TOUR = (
+    "Who has taken Netherfield Park?",
+    "What does Mr. Darcy say about dancing with Elizabeth?",
+    "1",
+)
+
+
+def run(arguments: Namespace, config: Config) -> int:
+    """Hold the dialogue; exit code 0 when the reader leaves or the input ends."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?" and goes on
+    terminal = Terminal(sys.stdin, sys.stdout, locale=config.locale, colour=config.colour)
+    demo = arguments.command == "demo"
+    if demo and arguments.data is None:
+        config = replace(config, data=config.data / "demo")  # the tour does not touch the reader's own shelf
+        make_folder(config.data)
+
+    async def open_console() -> Console:
+        club = await open_club(config)
+        password = None if demo else arguments.password
+        return Console(club, local_reader(config.locale), new_id, Path.cwd(), password)
+
+    with hold(config.data, "chat"):
+        talk(
+            open_console,
+            terminal,
+            books=[DEMO_BOOK] if demo else [Path(name) for name in arguments.books],
+            script=_TOUR if demo else (),
+            listen=terminal.live or not demo,
+        )
+    return 0

@@ -1,0 +1,59 @@
+"""`ask`: answer questions from a book, one or a line each."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+
+from adapters.console import view
+from adapters.console.app import HERE, PLATFORM, local_reader
+from bot import shapes
+from bot.commands.headless import Desk, each_book, run_headless
+from bot.config import Config
+from bot.wiring import new_id
+from core.errors import BrokenPromise, ReaderError
+from core.model import Answered, BookCard, Conversation, Question, Turn
+
+
+def run(arguments: Namespace, config: Config) -> int:
+    """Run the command; its exit code."""
+
+    def answer(desk: Desk, card: BookCard, words: str) -> None:
+        turn = desk.do(_turn(desk, card, words, arguments.evidence_tokens))
+        passages = [desk.do(desk.club.press(HERE, note.id, locale=desk.locale)) for note in turn.answer.footnotes]
+        lines = view.answer(turn.answer, desk.look)
+        for note, passage in zip(turn.answer.footnotes, passages, strict=True):
+            lines += ["", *view.note(passage, note.number, desk.look)]
+        desk.show(shapes.answer(turn, passages, desk.locale), lines)
+
+    def work(desk: Desk) -> None:
+        if arguments.question != "-":
+            each_book(desk, arguments.books, lambda card: answer(desk, card, arguments.question))
+            return
+        cards: list[BookCard] = []
+        each_book(desk, arguments.books, cards.append)
+        if cards:
+            for words in _lines():
+                for card in cards:
+                    with desk.failures():
+                        answer(desk, card, words)
+
+    return run_headless(arguments, config, work, writes=True)
+
+
+async def _turn(desk: Desk, card: BookCard, words: str, evidence_tokens: int | None) -> Turn:
+    if not words.strip():
+        raise ReaderError("question_empty")
+    event = f"{PLATFORM}:{new_id()}"
+    # A thread of its own: no question sees another's exchange, and a bare number in the chat still means the chat's answer.
+    apart = Conversation(HERE.platform, HERE.channel, thread=event)
+    reader = local_reader(desk.locale)
+    question = Question(event, apart, reader, words, book=card.sha256, evidence_tokens=evidence_tokens)
+    async for step in desk.club.ask(question):
+        if isinstance(step, Answered):
+            return step.turn
+    raise BrokenPromise("no_answer_came")
+
+
+def _lines() -> Iterator[str]:
+    for line in sys.stdin.buffer:
+        yield line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")

@@ -1,0 +1,89 @@
+"""The settings of one run, from the command line, the environment and an optional TOML file; nothing else reads them.
+
+Order of precedence: command line, environment, file, default. The table of settings in the README is checked against
+`SETTINGS` by tests/test_house.py.
+"""
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.errors import OperatorError
+
+SETTINGS = {
+    "data": "LOCCIT_DATA",
+    "database_url": "LOCCIT_DATABASE_URL",
+    "locale": "LOCCIT_LOCALE",
+}
+"""Key in the TOML file -> name in the environment. `LOCCIT_CONFIG` names the file itself."""
+
+FILE_SETTING = "LOCCIT_CONFIG"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    data: Path
+    """The folder that holds books, database and log."""
+    locale: str
+    """What the system or the operator prefers, as named there ("pt_BR.UTF-8"); `core.strings` picks from it."""
+    database_url: str | None = field(default=None, repr=False)
+    """None = SQLite in the data folder. May hold a password, so it never appears in a repr."""
+    verbose: bool = False
+    colour: bool = True
+    """False when the reader asked for no colours (NO_COLOR)."""
+
+
+def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = None, verbose: bool = False) -> Config:
+    """The settings for this run; `data` and `verbose` come from the command line.
+
+    Raises OperatorError for a file that cannot be read, is not TOML, or holds an unknown or ill-typed setting.
+    """
+    environ = os.environ if environ is None else environ
+    file = _read_file(environ.get(FILE_SETTING))
+    found = {key: environ.get(name) or file.get(key) for key, name in SETTINGS.items()}
+    folder = data or found["data"]
+    return Config(
+        data=Path(folder).expanduser().absolute() if folder else default_folder(environ),
+        locale=found["locale"] or system_locale(environ),
+        database_url=found["database_url"],
+        verbose=verbose,
+        colour=not environ.get("NO_COLOR"),
+    )
+
+
+def system_locale(environ: Mapping[str, str] | None = None) -> str:
+    """The name of the locale the system runs in, by POSIX precedence; "" when it names none."""
+    environ = os.environ if environ is None else environ
+    return environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG") or ""
+
+
+def default_folder(environ: Mapping[str, str]) -> Path:
+    """Where programs keep a user's data on this system."""
+    home = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "loccit"
+    shared = environ.get("XDG_DATA_HOME", "")
+    # The XDG rules say that a relative path is to be ignored.
+    return (Path(shared) if shared.startswith("/") else home / ".local" / "share") / "loccit"
+
+
+def _read_file(name: str | None) -> dict[str, str]:
+    if not name:
+        return {}
+    path = Path(name).expanduser()
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OperatorError("config_unreadable", path=str(path), reason=error.strerror or "") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        # The parser's own words name a line, never a value: secrets may stand in this file.
+        raise OperatorError("config_not_toml", path=str(path)) from error
+    for key, value in values.items():
+        if key not in SETTINGS:
+            raise OperatorError("config_unknown_setting", path=str(path), setting=key, known=", ".join(SETTINGS))
+        if not isinstance(value, str):
+            raise OperatorError("config_not_text", path=str(path), setting=key)
+    return values
