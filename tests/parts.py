@@ -12,3 +12,10 @@ _BESIDE = Path(__file__).resolve().parents[2] / "shared"
 SHARED: Path | None = _BESIDE if (_BESIDE / "books" / "manifest.json").is_file() else None
 
 needs_shared = pytest.mark.skipif(SHARED is None, reason="part left out: no ../shared")
+
+# Debian keeps server programs out of the path.
+_SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"), key=lambda path: int(path.parts[4]))
+POSTGRES: Path | None = _SERVERS[-1].parent if _SERVERS else None
+"""The folder of PostgreSQL's own programs."""
+
+needs_postgres = pytest.mark.skipif(POSTGRES is None, reason="part left out: no PostgreSQL")

@@ -1,0 +1,41 @@
+"""Stores on both databases: a test that takes `place` or `store` runs on SQLite and on PostgreSQL."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.store import Store
+from tests.core.stores import Place
+from tests.parts import needs_postgres
+from tests.postgres import Server, running_server
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+def sqlite_place(tmp_path: Path) -> Place:
+    return Place("", tmp_path / "data")
+
+
+@pytest.fixture
+def postgres_place(tmp_path: Path, postgres_server: Server) -> Place:
+    return Place(postgres_server.new_database(), tmp_path / "data")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=needs_postgres)])
+def place(request: pytest.FixtureRequest) -> Place:
+    found = request.getfixturevalue(f"{request.param}_place")
+    assert isinstance(found, Place)
+    return found
+
+
+@pytest.fixture
+async def store(place: Place) -> AsyncIterator[Store]:
+    opened = await place.open()
+    yield opened
+    await opened.close()
