@@ -213,10 +213,19 @@ def _candidates(wanted: str, units: list[tuple[str, int]], lowered: str) -> list
 def _align(units: list[str], lowered: str, begin: int, length: int) -> tuple[float, int, int] | None:
     """(agreement, start, end) of the best place near `begin`, or None when too little agrees."""
     width = max(64, length // 2)
-    low = max(begin - width, lowered.rfind(_BARRIER, 0, begin + 1) + 1, 0)
-    wall = lowered.find(_BARRIER, begin + 1)
-    high = min(begin + 2 * width + 2 * length, len(lowered) if wall < 0 else wall)
-    there = [(found[0], *found.span()) for found in _UNIT.finditer(lowered, low, high)]
+    low, high = max(begin - width, 0), min(begin + 2 * width + 2 * length, len(lowered))
+    best: tuple[float, int, int] | None = None
+    while low < high:
+        wall = lowered.find(_BARRIER, low, high)
+        end = high if wall < 0 else wall
+        placed = _agreement(units, [(found[0], *found.span()) for found in _UNIT.finditer(lowered, low, end)])
+        if placed is not None and (best is None or placed[0] > best[0]):
+            best = placed
+        low = end + 1
+    return best
+
+
+def _agreement(units: list[str], there: list[tuple[str, int, int]]) -> tuple[float, int, int] | None:
     pairs = _common(units, [unit for unit, _, _ in there])
     if not pairs:
         return None

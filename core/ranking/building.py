@@ -1,0 +1,61 @@
+"""Writing a rank table: a disposable SQLite file, one for each text version of a book."""
+
+import os
+import sqlite3
+from array import array
+from contextlib import closing
+from pathlib import Path
+
+from core.model import ParsedBook
+from core.ranking.searchable import searchable
+from core.ranking.windows import cost, cut_windows, weight
+
+VERSION = 1
+"""Changes with everything that changes what is stored; a table of another version is rebuilt."""
+
+
+def build(path: Path, book: ParsedBook) -> None:
+    """Write the rank table of a book to `path`, replacing what is there; all or nothing.
+
+    The index holds runs; windows and files are ranges of runs, so that a reading limit cuts everything, scores included,
+    at the exact run. Raises OSError or sqlite3.Error when the disk does not take it.
+    """
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(new, isolation_level=None)) as database:
+            _write(database, book)
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _write(database: sqlite3.Connection, book: ParsedBook) -> None:
+    texts = [book.files[run.file].text[run.start : run.end] for run in book.runs]
+    weights = array("I", map(weight, texts))
+    windows = cut_windows(book, weights)
+    stemming = "porter " if book.language == "en" else ""
+    database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 8192;")
+    database.execute(
+        "CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, detail=none, "
+        f"tokenize=\"{stemming}unicode61 remove_diacritics 2 categories 'L* M* N* Co'\")"
+    )
+    database.execute("CREATE TABLE arrays (name TEXT PRIMARY KEY, value BLOB NOT NULL)")
+    database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 33554432)")
+    database.execute("BEGIN")
+    database.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", enumerate(map(searchable, texts), 1))
+    arrays = {
+        "file": array("I", (run.file for run in book.runs)),
+        "start": array("I", (run.start for run in book.runs)),
+        "end": array("I", (run.end for run in book.runs)),
+        "cost": array("I", map(cost, texts, book.runs)),
+        "weight": weights,
+        "first": array("I", (begin for begin, _ in windows)),
+        "last": array("I", (end for _, end in windows)),
+        # Written last and checked first: a file that was cut short has none.
+        "version": array("I", (VERSION, len(book.runs), len(windows))),
+    }
+    database.executemany(
+        "INSERT INTO arrays VALUES (?, ?)", ((name, value.tobytes()) for name, value in arrays.items())
+    )
+    database.execute("COMMIT")

@@ -1,0 +1,67 @@
+"""How text becomes search tokens, the same for a book and for a question."""
+
+import re
+from dataclasses import dataclass
+
+from core import words
+
+_UNSPACED = re.compile(f"[{words.UNSPACED}]+")
+_ARABIC = re.compile("[\u0621-\u064a]+")
+# Light stemming of Arabic: conjunction, preposition and article before a word; pronoun, plural and feminine endings after.
+_ARABIC_BEFORE = ("وال", "بال", "كال", "فال", "ولل", "لل", "ال")
+_ARABIC_AFTER = ("هما", "تها", "ها", "هم", "هن", "نا", "ان", "ات", "ون", "ين", "تين", "يه", "ه", "ي")
+
+
+def searchable(text: str) -> str:
+    """The text as the index takes it: folded, unspaced scripts as two-character pieces, Arabic words stemmed lightly."""
+    if text.isascii():
+        return text
+    folded = words.fold(text)
+    if _ARABIC.search(folded):
+        folded = _ARABIC.sub(lambda word: _arabic_stem(word[0]), folded)
+    if _UNSPACED.search(folded):
+        folded = _UNSPACED.sub(lambda run: f" {' '.join(words.pairs(run[0]))} ", folded)
+    return folded
+
+
+def _arabic_stem(word: str) -> str:
+    for before in _ARABIC_BEFORE:
+        if word.startswith(before) and len(word) - len(before) >= 3:
+            word = word[len(before) :]
+            break
+    else:
+        if word[0] in "وبلفك" and len(word) > 4:
+            word = word[1:]
+    for after in _ARABIC_AFTER:
+        if word.endswith(after) and len(word) - len(after) >= 3:
+            return word[: -len(after)]
+    return word
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing to look for: a full-text query for it, and the word of the question it belongs to."""
+
+    match: str
+    word: str
+
+
+def question_terms(question: str, language: str) -> list[Term]:
+    """What to look for, without repeats, in the order of the question.
+
+    English is stemmed by the index (Porter); other words of five letters or more are looked for by their first five.
+    Stop words of the question's own language go as well when it differs from the book's.
+    """
+    language = words.primary(language)
+    found = list(words.terms_of_words(question, language))
+    asked = words.guess_language(question)
+    if asked != language:
+        stops = words.STOP_WORDS.get(asked, frozenset())
+        found = [(word, term) for word, term in found if term not in stops] or found
+    terms: dict[str, Term] = {}
+    for word, term in found:
+        token = _ARABIC.sub(lambda part: _arabic_stem(part[0]), term)
+        prefixed = language != "en" and len(token) >= words.STEM_LETTERS and not token[0].isdigit()
+        match = f'"{words.stem(token)}"*' if prefixed else f'"{token}"'
+        terms.setdefault(match, Term(match, word))
+    return list(terms.values())

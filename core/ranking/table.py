@@ -1,0 +1,201 @@
+"""Asking a rank table: BM25 over windows of runs and over files, up to a reading limit."""
+
+import math
+import sqlite3
+import threading
+from array import array
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import accumulate, chain
+from pathlib import Path
+
+from core.model import Position, Span
+from core.ranking.building import VERSION
+from core.ranking.searchable import Term, question_terms
+
+K1 = 1.2
+B = 0.75
+FILE_SHARE = 0.3
+"""How much the file's score adds to its windows' (DESIGN 5; +1.3 points of recall on a 3 M character book)."""
+
+
+class BrokenTable(Exception):
+    """The file is missing, damaged or of another version: build it again. Nothing else is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of runs in reading order, what each run costs in tokens with its tag, and its score (higher is better)."""
+
+    runs: tuple[Span, ...]
+    costs: tuple[int, ...]
+    score: float
+    share: float = 0.0
+    """Which part of the question's words, by weight, the window has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Windows best first, and what a rule about confidence needs."""
+
+    windows: tuple[Window, ...] = ()
+    terms: tuple[str, ...] = ()
+    """The content words of the question that were looked for."""
+    missing: tuple[str, ...] = ()
+    """Those of them that the permitted text does not have at all."""
+    agreement: float = field(default=0.0)
+    """Which part of the best five windows lies in one and the same file."""
+
+
+class RankTable:
+    """One open rank table; safe to use from several threads, one search at a time."""
+
+    def __init__(self, database: sqlite3.Connection, arrays: dict[str, "array[int]"]) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._runs = tuple(map(Span, arrays["file"], arrays["start"], arrays["end"]))
+        self._costs = tuple(arrays["cost"])
+        self._weights = [0, *accumulate(arrays["weight"])]
+        self._first = arrays["first"]
+        self._last = arrays["last"]
+        self._files = arrays["file"].tolist()
+        self._lengths = [
+            self._weights[end] - self._weights[begin] for begin, end in zip(self._first, self._last, strict=True)
+        ]
+        self._norms = self._permitted_norms(len(self._runs))
+        self._windows_of: list[list[int]] = [[] for _ in self._runs]
+        """The windows each run is in."""
+        for window, (begin, end) in enumerate(zip(self._first, self._last, strict=True)):
+            for run in range(begin, end):
+                self._windows_of[run].append(window)
+
+    @classmethod
+    def open(cls, path: Path) -> "RankTable":
+        """Open a table. Raises BrokenTable."""
+        try:
+            if not path.is_file():
+                raise BrokenTable(f"{path.name} is not there")
+            address = path.absolute().as_uri() + "?mode=ro&immutable=1"
+            database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise BrokenTable(f"{path.name}: {error}") from error
+        try:
+            return cls(database, _arrays(database, path.stat().st_size))
+        except (OSError, sqlite3.Error, ValueError, KeyError) as error:
+            database.close()
+            raise BrokenTable(f"{path.name}: {error}") from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._database.close()
+
+    def search(self, words: str, language: str, *, limit: Position | None = None, top: int = 60) -> Ranked:
+        """The best windows for a question, at most `top`; the same ones every time.
+
+        Only runs wholly before `limit` take part: a window that reaches past it is cut after its last permitted run, and
+        counts, lengths and frequencies are those of the permitted text alone, so that what lies beyond changes nothing.
+        Raises BrokenTable when the file turns out to be damaged.
+        """
+        permitted = len(self._runs) if limit is None else bisect_right(self._runs, limit, key=_last_position)
+        terms = question_terms(words, language)
+        if not permitted or not terms:
+            return Ranked(terms=tuple(dict.fromkeys(term.word for term in terms)))
+        scores, shares, missing = self._score(terms, permitted)
+        best = nsmallest(top, scores, key=lambda window: (-scores[window], window))
+        windows = tuple(self._window(number, permitted, scores[number], shares[number]) for number in best)
+        files = [window.runs[0].file for window in windows[:5]]
+        return Ranked(
+            windows,
+            tuple(dict.fromkeys(term.word for term in terms)),
+            tuple(missing),
+            max(map(files.count, files)) / len(files) if files else 0.0,
+        )
+
+    def _window(self, number: int, permitted: int, score: float, share: float) -> Window:
+        begin, end = self._first[number], min(self._last[number], permitted)
+        return Window(self._runs[begin:end], self._costs[begin:end], score, share)
+
+    def _score(self, terms: list[Term], permitted: int) -> tuple[dict[int, float], dict[int, float], list[str]]:
+        norms = self._norms if permitted == len(self._runs) else self._permitted_norms(permitted)
+        count = len(norms)
+        files = self._runs[permitted - 1].file + 1
+        scores: defaultdict[int, float] = defaultdict(float)
+        shares: defaultdict[int, float] = defaultdict(float)
+        file_scores: defaultdict[int, float] = defaultdict(float)
+        total = 0.0
+        found: dict[str, bool] = {}
+        for term in terms:
+            hits = self._hits(term, permitted)
+            found[term.word] = found.get(term.word, False) or bool(hits)
+            in_windows = Counter(chain.from_iterable(map(self._windows_of.__getitem__, hits)))
+            worth = _worth(len(in_windows), count)
+            total += worth
+            for window, frequency in in_windows.items():
+                scores[window] += worth * frequency * (K1 + 1) / (frequency + norms[window])
+                shares[window] += worth
+            in_files = Counter(map(self._files.__getitem__, hits))
+            worth = _worth(len(in_files), files)
+            for file, frequency in in_files.items():
+                file_scores[file] += worth * frequency * (K1 + 1) / (frequency + K1)
+        for window in scores:
+            scores[window] += FILE_SHARE * file_scores[self._files[self._first[window]]]
+            shares[window] /= total
+        return scores, shares, [word for word, hit in found.items() if not hit]
+
+    def _permitted_norms(self, permitted: int) -> list[float]:
+        """The length part of BM25 for each window that has a permitted run, windows cut at the limit."""
+        count = bisect_right(self._first, permitted - 1)
+        lengths = self._lengths[:count]
+        for window in range(count - 1, -1, -1):
+            if self._last[window] <= permitted:
+                break
+            lengths[window] = self._weights[permitted] - self._weights[self._first[window]]
+        average = sum(lengths) / count if count else 1.0
+        return [K1 * (1 - B + B * length / average) for length in lengths]
+
+    def _hits(self, term: Term, permitted: int) -> list[int]:
+        with self._lock:
+            try:
+                found = self._database.execute(
+                    "SELECT rowid FROM words WHERE words MATCH ? AND rowid <= ?", (term.match, permitted)
+                )
+                return [rowid - 1 for (rowid,) in found]
+            except sqlite3.OperationalError as error:
+                if "phrase queries" in str(error):  # a character that is a letter to us and none to the index
+                    return []
+                raise
+            except sqlite3.DatabaseError as error:
+                raise BrokenTable(str(error)) from error
+
+
+def _last_position(run: Span) -> Position:
+    return run.last
+
+
+def _worth(having: int, of: int) -> float:
+    """Inverse document frequency, never negative."""
+    return math.log(1 + (of - having + 0.5) / (having + 0.5))
+
+
+def _arrays(database: sqlite3.Connection, size: int) -> dict[str, "array[int]"]:
+    """The stored arrays. Raises ValueError or KeyError when they are not whole."""
+    (pages,), (page_size,) = (
+        database.execute("PRAGMA page_count").fetchone(),
+        database.execute("PRAGMA page_size").fetchone(),
+    )
+    if pages * page_size != size:
+        raise ValueError("cut short")
+    arrays: dict[str, array[int]] = {}
+    for name, value in database.execute("SELECT name, value FROM arrays"):
+        arrays[name] = array("I")
+        arrays[name].frombytes(value)
+    version, runs, windows = arrays["version"]
+    if version != VERSION:
+        raise ValueError(f"version {version}")
+    if any(len(arrays[name]) != runs for name in ("file", "start", "end", "cost", "weight")):
+        raise ValueError("runs missing")
+    if len(arrays["first"]) != windows or len(arrays["last"]) != windows:
+        raise ValueError("windows missing")
+    return arrays
