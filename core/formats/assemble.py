@@ -5,6 +5,7 @@ from core.formats.chapters import number
 from core.formats.extracted import Extracted
 from core.formats.runs import cut_runs
 from core.formats.structure import repair
+from core.formats.titles import is_front, kind_of
 from core.model import ParsedBook, SpineFile
 from core.segmenting import plan
 from core.words import guess_language, primary
@@ -30,15 +31,14 @@ def assemble(extracted: Extracted) -> ParsedBook:
     if not any(file.text and not file.text.isspace() for file in files):
         raise BadBook("book_no_text")
     if len(files) > MOST_FILES and extracted.format == "pdf":
-        raise BadBook("book_too_many_pages", pages=len(files), most=MOST_FILES)
+        raise BadBook("book_pdf_too_many_pages", pages=len(files), most=MOST_FILES)
     if characters > MOST_CHARACTERS:
         raise BadBook("book_too_long", most=MOST_CHARACTERS // 1_000_000)
     toc = repair(extracted)
     runs = tuple(run for file in files for run in cut_runs(file))
     title = " ".join(extracted.title.split())
-    if not title and extracted.headings:
-        first = min(extracted.headings, key=lambda mark: (mark.position, mark.level))
-        title = " ".join(first.title.split())
+    if not title:
+        title = _heading_over_all(extracted)
     return ParsedBook(
         title=title[:300],
         authors=tuple(" ".join(author.split()) for author in extracted.authors if author.strip()),
@@ -56,6 +56,13 @@ def assemble(extracted: Extracted) -> ParsedBook:
         machine_read=extracted.machine_read,
         cover=extracted.cover,
     )
+
+
+def _heading_over_all(extracted: Extracted) -> str:
+    """The one heading of the highest level, unless it names a chapter or front matter; "" when there are several."""
+    top = min((mark.level for mark in extracted.headings), default=0)
+    titles = [" ".join(mark.title.split()) for mark in extracted.headings if mark.level == top]
+    return titles[0] if len(titles) == 1 and kind_of(titles[0]) is None and not is_front(titles[0]) else ""
 
 
 def _language(declared: str, files: tuple[SpineFile, ...]) -> str:

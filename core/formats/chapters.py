@@ -138,7 +138,7 @@ def _aside(
         notes = fold_title(entry.title).startswith(("notes ", "notas ", "anmerkungen ")) and _has_children(toc, index)
         if marked or titled or notes or index < preliminary:
             aside.add(index)
-            if not _holds_most(toc, index):
+            if (titled or notes) and not _holds_most(toc, index):
                 under = entry.depth
     return aside
 

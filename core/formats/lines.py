@@ -15,10 +15,13 @@ _BLOCK = re.compile(
     r"(?:\A\s*|\n[^\S\n]*\n\s*)(?=(\S[^\n]{0,119}(?:\n[^\n]{1,119}){0,2})[^\S\n]*(?:\n[^\S\n]*\n|\n?\Z))"
 )
 """A paragraph of one to three short lines that stands alone (looked at, not consumed: the next may follow at once)."""
+_SHORT_BLOCK = re.compile(r"\s*\n\s*(\S[^\n]{0,79})(?=\n[^\S\n]*\n|\n?\Z)")
 _CONTENTS_GAP = 60
 """Fewer characters than this between headings, three times in a row: a printed list of contents."""
 _SHOUTED_EVERY = 1_500
 """More lines in capitals than one in so many characters are no headings."""
+_BRACKETED = re.compile(r"《[^》]{1,40}》|〈[^〉]{1,40}〉|【[^】]{1,40}】")
+"""How Chinese and Japanese text files set titles off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +78,23 @@ def _candidates(file: int, text: str) -> Iterator[_Candidate]:
             continue
         if kind.bare:
             end = start + len(lines[0])
-            more = " ".join(lines[1:]) or _next_block(text, text.find("\n", start))
+            more = " ".join(lines[1:]) or title_below(text, text.find("\n", start))
             yield _Candidate(kind, lines[0].strip("*_ "), more, Position(file, start), Position(file, end))
         elif len(" ".join(lines)) <= 2 * _LINE and not (kind.name == "numeral" and len(lines) > 1):
             line = " ".join(lines)
             yield _Candidate(kind, line.strip("*_ "), "", Position(file, start), Position(file, start + len(line)))
 
 
-def _next_block(text: str, at: int) -> str:
-    """The block after `at` when it reads like a title: one short line that does not end like a sentence."""
-    if at < 0:
-        return ""
-    found = re.compile(r"\s*\n\s*(\S[^\n]{0,79})(?=\n[^\S\n]*\n|\n?\Z)").match(text, at)
+def title_below(text: str, at: int) -> str:
+    """The block after the line end at `at` when it may be a title: one short line that does not run on."""
+    found = _SHORT_BLOCK.match(text, at) if at >= 0 else None
     line = " ".join(found[1].split()) if found else ""
-    if not line or (line[-1] in ".!?…,;:" and not line.isupper()) or not line[0].isalpha() or kind_of(line):
-        return ""
-    return line
+    return line if line and line[0].isalpha() and line[-1] not in ",;:" and not kind_of(line) else ""
+
+
+def mostly(titles: Sequence[str]) -> bool:
+    """Whether so many headings have a short line below that these are titles: only then it is no dialogue or verse."""
+    return len(titles) >= 3 and 5 * sum(map(bool, titles)) >= 4 * len(titles)
 
 
 def _without_contents(candidates: list[_Candidate], texts: Sequence[str]) -> list[_Candidate]:
@@ -135,17 +139,23 @@ def _in_sequence(candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def _titled(candidates: list[_Candidate]) -> set[str]:
-    """Kinds of bare heading that mostly have a title under them: only then is the line below no dialogue or verse."""
-    bare = Counter(candidate.kind.name for candidate in candidates if candidate.kind.bare)
-    with_title = Counter(candidate.kind.name for candidate in candidates if candidate.kind.bare and candidate.more)
-    return {name for name, count in bare.items() if with_title[name] * 5 >= count * 4}
+    """Kinds of bare heading that have a title under them."""
+    bare: dict[str, list[str]] = {}
+    for candidate in candidates:
+        if candidate.kind.bare:
+            bare.setdefault(candidate.kind.name, []).append(candidate.more)
+    return {name for name, titles in bare.items() if mostly(titles)}
 
 
 def _shouted(texts: Sequence[str]) -> list[HeadingMark]:
-    marks = [
+    lone = [
         HeadingMark(1, lines[0], Position(file, start))
         for file, text in enumerate(texts)
         for start, lines in _blocks(text)
-        if len(lines) == 1 and len(lines[0]) <= 60 and lines[0].isupper() and sum(map(str.isalpha, lines[0])) >= 4
+        if len(lines) == 1 and len(lines[0]) <= 60
     ]
-    return marks if 2 <= len(marks) <= sum(map(len, texts)) / _SHOUTED_EVERY else []
+    bracketed = [mark for mark in lone if _BRACKETED.fullmatch(mark.title)]
+    if len(bracketed) >= 2:
+        return bracketed
+    capitals = [mark for mark in lone if mark.title.isupper() and sum(map(str.isalpha, mark.title)) >= 4]
+    return capitals if 2 <= len(capitals) <= sum(map(len, texts)) / _SHOUTED_EVERY else []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import median
 
 from core.formats.extracted import Extracted, HeadingMark
-from core.formats.lines import find_headings, join_title
+from core.formats.lines import find_headings, join_title, mostly, title_below
 from core.formats.titles import fold_title, is_back, is_front, is_useless, kind_of
 from core.model import SpineFile, TocEntry
 from core.segmenting import file_starts, mostly_cjk
@@ -98,6 +98,15 @@ def joined_headings(extracted: Extracted) -> list[HeadingMark]:
                 continue
         marks.append(replace(mark, title=title))
         ends.append(end)
+    return _with_titles_below(marks, ends, extracted.files)
+
+
+def _with_titles_below(marks: list[HeadingMark], ends: list[int], files: Sequence[SpineFile]) -> list[HeadingMark]:
+    bare = [index for index, mark in enumerate(marks) if (kind := kind_of(mark.title)) is not None and kind.bare]
+    below = [title_below(files[marks[index].position.file].text, ends[index]) for index in bare]
+    if mostly(below):
+        for index, title in zip(bare, below, strict=True):
+            marks[index] = replace(marks[index], title=join_title(marks[index].title, title))
     return marks
 
 
