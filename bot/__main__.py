@@ -18,7 +18,7 @@ _BOOK = "a file, or the id of a book that was added (its first 8 characters or m
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. Never raises, never prints a traceback."""
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     try:
         try:
             code = _run(arguments)
@@ -75,11 +75,12 @@ def _command(arguments: argparse.Namespace, config: "Config") -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Every command with its options."""
+    loccit = argparse.ArgumentParser(
         prog="loccit", description="Ask a book; get answers with footnotes; open the exact passage behind each."
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = loccit.add_subparsers(required=True, metavar="COMMAND")
 
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--data", metavar="DIR", help="the folder that holds books and answers (or LOCCIT_DATA)")
@@ -114,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     quote = add("quote", "books", "find words in a book, exact or nearly", locked, printed)
     quote.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     quote.add_argument("words", metavar="WORDS")
-    return parser
+    return loccit
 
 
 def _positive(text: str) -> int:

@@ -1,0 +1,86 @@
+"""A program on a pseudo-terminal, as its reader sees and drives it."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+PATIENCE = 60.0
+_SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+# The child makes the terminal its controlling one, so that Ctrl-C reaches it as a signal; then it becomes the program.
+_LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+class PseudoTerminal:
+    """`enter` a line, `expect` words to appear; `raw` is everything written so far, `text` the same without sequences."""
+
+    def __init__(
+        self, command: Sequence[str], environment: dict[str, str], *, width: int = 80, height: int = 24
+    ) -> None:
+        self._leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _LAUNCH, *command],
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+            env=environment | {"TERM": "xterm"},
+            start_new_session=True,
+        )
+        os.close(follower)
+        self.raw = ""
+        self._read_to = 0
+
+    def enter(self, line: str) -> None:
+        self.send(f"{line}\n")
+
+    def send(self, keys: str) -> None:
+        os.write(self._leader, keys.encode())
+
+    def expect(self, words: str) -> str:
+        """Wait until `words` appear after what was expected last; the text up to and with them."""
+        deadline = time.monotonic() + PATIENCE
+        while words not in (new := _SEQUENCE.sub("", self.raw[self._read_to :])):
+            ready, _, _ = select.select([self._leader], [], [], deadline - time.monotonic())
+            assert ready, f"waited for {words!r}, saw: {new}"
+            assert self._receive(), f"the program ended; waited for {words!r}, saw: {new}"
+        self._read_to = len(self.raw)
+        return new
+
+    def _receive(self) -> bool:
+        try:
+            data = os.read(self._leader, 65536)
+        except OSError:  # Linux says EIO once the last program has left the terminal
+            return False
+        self.raw += data.decode("utf-8", "replace").replace("\r\n", "\n")
+        return bool(data)
+
+    @property
+    def text(self) -> str:
+        return _SEQUENCE.sub("", self.raw)
+
+    def wait(self) -> int:
+        """Read to the end; the exit code."""
+        while self._receive():
+            pass
+        return self._process.wait(PATIENCE)
+
+    def __enter__(self) -> "PseudoTerminal":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._leader)

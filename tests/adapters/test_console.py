@@ -1,0 +1,232 @@
+"""The whole chat program: over a pipe, and on a pseudo-terminal with prompts, colours, redrawing and Ctrl-C."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from adapters.console.text import columns
+from tests.adapters.pseudo_terminal import PseudoTerminal
+from tests.books.lantern import lantern_house
+from tests.bot.running import command, environment, loccit
+
+QUESTION = "What did Mara keep the log in?"
+GREEN_INK = "lighthouse log in green ink"
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    return lantern_house(tmp_path, filler=40)
+
+
+# Over a pipe
+
+
+def test_over_a_pipe_there_is_no_prompt_no_colour_and_the_end_of_input_is_a_good_end(book: Path, data: Path) -> None:
+    ran = loccit("chat", book, data=data, stdin=f"{QUESTION}\n1\n/nonsense\n")
+    assert (ran.code, ran.err) == (0, "")
+    assert "\x1b" not in ran.out
+    assert "> " not in [line[:2] for line in ran.out.splitlines()]
+    assert f"»Mara kept the {GREEN_INK}" in ran.out
+    assert "There is no command /nonsense; /help lists them." in ran.out
+
+
+def test_a_last_line_without_a_line_end_is_heard(book: Path, data: Path) -> None:
+    assert GREEN_INK in loccit("chat", book, data=data, stdin=QUESTION).out
+
+
+def test_quit_leaves_the_rest_of_the_input_unread(data: Path) -> None:
+    ran = loccit("chat", data=data, stdin="/quit\n/books\n")
+    assert ran.code == 0
+    assert ran.out.count("There is no book here yet") == 1
+
+
+def test_wrong_usage_is_one_helpful_sentence_each(book: Path, data: Path) -> None:
+    lines = [
+        "/add",
+        "/use",
+        "/quote",
+        "/use 7",
+        "/toc nothing like it",
+        "<",
+        "after",
+        "/undo",
+        "/export /nowhere/at/all.md",
+    ]
+    ran = loccit("chat", book, data=data, stdin="\n".join(lines))
+    assert ran.code == 0
+    said = ran.out.split("/help.\n")[1].strip().split("\n\n")
+    assert len(said) == len(lines), said
+    for line, sentence in zip(lines, said, strict=True):
+        assert sentence.endswith((".", "/use 2", "book.epub", "acknowledged")), (line, sentence)
+        assert "reference" not in sentence, (line, sentence)
+
+
+def test_bytes_that_are_no_text_and_very_long_lines_are_survived(book: Path, data: Path) -> None:
+    long = "word " * 4000 + "/" * 300
+    ran = loccit("chat", book, data=data, stdin=f"\x00\x1b[2J\ud7ff\n{long}\n{QUESTION}\n")
+    assert ran.code == 0
+    assert GREEN_INK in ran.out
+    assert "\x1b" not in ran.out
+    assert "reference" not in ran.out
+
+
+def test_a_path_may_have_spaces_quotes_or_backslashes(tmp_path: Path, book: Path, data: Path) -> None:
+    odd = book.rename(tmp_path / "it's a book.epub")
+    quoted = str(odd).replace(" ", "\\ ").replace("'", "\\'")
+    ran = loccit("chat", data=data, cwd=tmp_path, stdin=f"/add {odd}\n/add {quoted}\n/add it's a book.epub\n{odd}\n")
+    assert ran.out.count("is ready") == 1
+    assert ran.out.count("nothing was read twice") == 3
+
+
+def test_the_dialogue_speaks_the_readers_language_and_still_knows_the_english_words(book: Path, data: Path) -> None:
+    ran = loccit("chat", book, data=data, stdin=f"{QUESTION}\n1\ndepois\nbefore\n1\n", LOCCIT_LOCALE="pt_BR")
+    assert "está pronto" in ran.out
+    assert ran.out.count("1 fecha") == 3
+    assert "A nota 1 está fechada." in ran.out
+
+
+def test_an_export_is_a_new_file_with_the_answer_and_its_exact_passage(tmp_path: Path, book: Path, data: Path) -> None:
+    def chat(line: str) -> str:
+        return loccit("chat", data=data, cwd=tmp_path, stdin=f"{line}\n").out
+
+    assert "There is nothing" in chat("/export") or "nothing" in chat("/export").lower()
+    loccit("chat", book, data=data, stdin=f"{QUESTION}\n")
+    assert f"{tmp_path / 'loccit-export.md'}." in chat("/export")
+    text = (tmp_path / "loccit-export.md").read_text(encoding="utf-8")
+    assert QUESTION in text
+    assert GREEN_INK in text
+    assert "loccit-export-2.md" in chat("/export")
+    assert "exists already" in chat("/export loccit-export.md")
+    assert (tmp_path / "loccit-export.md").read_text(encoding="utf-8") == text
+    assert "my own.md" in chat("/export my own.md")
+    assert (tmp_path / "my own.md").read_text(encoding="utf-8") == text
+
+
+# On a terminal
+
+
+def terminal(data: Path, *words: str | Path, width: int = 80, **settings: str) -> PseudoTerminal:
+    return PseudoTerminal(command("chat", *words), environment(LOCCIT_DATA=str(data), **settings), width=width)
+
+
+def test_on_a_terminal_there_is_a_prompt_and_the_quoted_run_is_bold(book: Path, data: Path) -> None:
+    with terminal(data, book) as screen:
+        screen.expect("> ")
+        screen.enter(QUESTION)
+        screen.expect("to see")
+        screen.expect("> ")
+        screen.enter("1")
+        screen.expect("closes it")
+        assert "\x1b[1;33mMara" in screen.raw
+        assert "»" not in screen.text
+        screen.enter("/quit")
+        assert screen.wait() == 0
+
+
+def test_progress_and_drafts_are_rewritten_in_place(book: Path, data: Path) -> None:
+    with terminal(data, book) as screen:
+        screen.expect("is ready")
+        assert re.search(r"\x1b\[\d+A\r\x1b\[J", screen.raw)
+        screen.expect("> ")
+        screen.send("\x04")
+        assert screen.wait() == 0
+
+
+def test_no_line_is_wider_than_the_window(book: Path, data: Path) -> None:
+    with terminal(data, book, width=44) as screen:
+        for line in (QUESTION, "1", ">", "/toc", "/books"):
+            screen.expect("> ")
+            screen.enter(line)
+        screen.expect("> ")
+        screen.enter("/quit")
+        assert screen.wait() == 0
+        shown = [line for line in screen.text.splitlines() if not line.startswith("> ")]
+        assert max(columns(line) for line in shown) <= 44
+
+
+def test_no_colour_is_respected(book: Path, data: Path) -> None:
+    with terminal(data, book, NO_COLOR="1") as screen:
+        screen.expect("> ")
+        screen.enter(QUESTION)
+        screen.expect("> ")
+        screen.enter("1")
+        screen.expect("closes it")
+        assert SGR.findall(screen.raw) == []
+        assert "»Mara" in screen.text
+
+
+def test_lines_can_be_edited_and_recalled(book: Path, data: Path) -> None:
+    with terminal(data, book) as screen:
+        screen.expect("> ")
+        screen.enter("/bookx\x7fs")
+        screen.expect("1. The Lantern House")
+        screen.expect("> ")
+        screen.send("\x1b[A\n")
+        screen.expect("1. The Lantern House")
+        screen.enter("/quit")
+        assert screen.wait() == 0
+
+
+def test_ctrl_c_at_the_prompt_leaves_and_nothing_is_lost(book: Path, data: Path) -> None:
+    with terminal(data, book) as screen:
+        screen.expect("> ")
+        screen.enter(QUESTION)
+        screen.expect("to see")
+        screen.expect("> ")
+        screen.send("\x03")
+        assert screen.wait() == 130
+        assert "Traceback" not in screen.text
+    assert GREEN_INK in loccit("chat", data=data, stdin="1\n").out
+
+
+def patient(data: Path, signal: Path) -> PseudoTerminal:
+    program = [sys.executable, "-m", "tests.adapters.patient_chat", str(data), str(signal)]
+    return PseudoTerminal(program, environment())
+
+
+def test_ctrl_c_during_an_answer_stops_the_waiting_and_shows_the_answer_when_it_is_there(
+    book: Path, data: Path, tmp_path: Path
+) -> None:
+    loccit("chat", book, data=data)
+    with patient(data, tmp_path / "now") as screen:
+        screen.expect("> ")
+        screen.enter(QUESTION)
+        screen.expect("Looking in the book")
+        screen.send("\x03")
+        screen.expect("No longer waiting")
+        screen.expect("> ")
+        (tmp_path / "now").touch()
+        while GREEN_INK not in screen.text:
+            screen.enter("/books")
+            screen.expect("1. The Lantern House")
+            screen.expect("> ")
+        screen.enter("1")
+        screen.expect("closes it")
+        screen.enter("/quit")
+        assert screen.wait() == 0
+
+
+def test_a_question_left_open_is_answered_at_the_next_start(book: Path, data: Path, tmp_path: Path) -> None:
+    loccit("chat", book, data=data)
+    with patient(data, tmp_path / "never") as screen:
+        screen.expect("> ")
+        screen.enter(QUESTION)
+        screen.expect("Looking in the book")
+        screen.send("\x03")
+        screen.expect("> ")
+        screen.enter("/quit")
+        screen.expect("when you come back")
+        assert screen.wait() == 0
+    shown = loccit("chat", data=data, stdin="1\n").out
+    assert f"Left open last time: {QUESTION}" in shown
+    assert shown.count(f"Left open last time: {QUESTION}") == 1
+    assert GREEN_INK in shown
+    assert "Left open" not in loccit("chat", data=data).out

@@ -1,0 +1,58 @@
+"""Runs the real command line in a process of its own, in a clean environment."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PATIENCE = 60.0
+"""Seconds until a command counts as hanging."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[Any]:
+        """The JSON objects printed, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def sentence(self) -> str:
+        """The one line on stderr. No failure may show more, and none shows internals."""
+        [line] = self.err.splitlines()
+        assert "Traceback" not in line
+        return line
+
+
+def environment(**settings: str) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(CHECKOUT), "LC_ALL": "C.UTF-8"} | settings
+
+
+def loccit(
+    *words: str | Path, data: Path | None = None, stdin: str = "", cwd: Path | None = None, **settings: str
+) -> Ran:
+    """Run `loccit WORDS…` to its end. `data` becomes LOCCIT_DATA, `settings` environment variables."""
+    given = settings | ({"LOCCIT_DATA": str(data)} if data else {})
+    done = subprocess.run(
+        command(*words),
+        input=stdin.encode(),
+        capture_output=True,
+        env=environment(**given),
+        cwd=cwd,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def command(*words: str | Path) -> Sequence[str]:
+    return [sys.executable, "-m", "bot", *map(str, words)]
