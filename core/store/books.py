@@ -87,9 +87,8 @@ class Books:
             for segment in map(_clean, book.segments)
         ]
         async with self._engines.write() as connection:
-            await connection.execute(insert_new(connection, schema.book), {"sha256": sha256, "created_at": at})
-            made = await connection.execute(insert_new(connection, schema.extraction).returning(_extraction.id), facts)
-            extraction = made.scalar_one_or_none()
+            await insert_new(connection, schema.book, {"sha256": sha256, "created_at": at})
+            extraction = await insert_new(connection, schema.extraction, facts)
             if extraction is None:
                 return
             for table, rows in ((schema.spine_file, files), (schema.piece, texts), (schema.segment, segments)):

@@ -74,11 +74,12 @@ def _encode(node: Node) -> dict[str, Any]:
 
 
 def _decode(value: Any, allowed: tuple[type, ...]) -> Any:
-    if not isinstance(value, dict) or value.get("node") not in _NAMED:
+    name = value.get("node") if isinstance(value, dict) else None
+    if not isinstance(name, str) or name not in _NAMED:
         raise ValueError("not a node of a document")
-    kind, fields = _NAMED[value["node"]]
+    kind, fields = _NAMED[name]
     if kind not in allowed or value.keys() != {"node", *fields}:
-        raise ValueError(f"a {value['node']} that does not belong here or lacks a field")
+        raise ValueError(f"a {name} that does not belong here or lacks a field")
     return kind(**{field: _field(value[field], holds) for field, holds in fields.items()})
 
 

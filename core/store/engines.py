@@ -13,15 +13,13 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Table, event, make_url, text
-from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -109,11 +107,12 @@ class Engines:
                 self._writing.release()
 
 
-def insert_new(connection: AsyncConnection, table: Table) -> SqliteInsert | PostgresInsert:
-    """An INSERT that does nothing when a row with the same unique key exists."""
-    if connection.dialect.name == "sqlite":
-        return sqlite_insert(table).on_conflict_do_nothing()
-    return postgres_insert(table).on_conflict_do_nothing()
+async def insert_new(connection: AsyncConnection, table: Table, values: Mapping[str, Any]) -> Any:
+    """Insert a row unless one with the same unique key exists: the new row's (first) primary key, else None."""
+    insert = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
+    (key, *_) = table.primary_key
+    made = await connection.execute(insert(table).on_conflict_do_nothing().returning(key), values)
+    return made.scalar_one_or_none()
 
 
 def _target(url: str, folder: Path) -> URL:

@@ -118,12 +118,12 @@ class Inbox:
         self, table: Table, query: Select[*tuple[Any, ...]], values: dict[str, Any]
     ) -> tuple[AnyRow, bool]:
         async with self._engines.write() as connection:
-            made = await connection.execute(insert_new(connection, table), values)
+            made = await insert_new(connection, table, values)
             row = (await connection.execute(query.where(table.c.event == values["event"]))).one()
         if row.channel != values["channel"]:
             # Whatever stands in that row is another channel's.
             raise BrokenPromise("event_reused")
-        return row, made.rowcount == 0
+        return row, made is None
 
     async def _end(self, table: Table, event: str, state: State, error: Notice | None, at: datetime) -> None:
         """Only an open event ends: what was told to people once stays so."""

@@ -34,8 +34,7 @@ class Shelf:
         if number is not None:
             return number
         async with self._engines.write() as connection:
-            new = {**names, "settings": {}, "created_at": at}
-            await connection.execute(insert_new(connection, schema.channel), new)
+            await insert_new(connection, schema.channel, {**names, "settings": {}, "created_at": at})
             made: int = (await connection.execute(query)).scalar_one()
             return made
 
@@ -53,8 +52,7 @@ class Shelf:
             if (await connection.execute(stored)).one_or_none() is None:
                 raise Missing("book_not_stored")
             new = {"channel": channel, "book": sha256, "text_version": text_version, **added}
-            made = await connection.execute(insert_new(connection, schema.rights), new)
-            if made.rowcount:
+            if await insert_new(connection, schema.rights, new) is not None:
                 return
             mine = _mine(channel, sha256)
             await connection.execute(update(schema.rights).where(mine).values(text_version=text_version))
