@@ -233,7 +233,9 @@ def _opening(files: Sequence[SpineFile], starts: Sequence[int], at: int) -> str:
 
 
 def _position(starts: Sequence[int], at: int) -> Position:
-    """The position of a character; empty files are stepped over."""
+    """The position of a character; empty files are stepped over, but for those before the first text."""
+    if at <= 0:
+        return Position(0, 0)
     file = min(bisect_right(starts, at) - 1, len(starts) - 2)
     return Position(file, at - starts[file])
 

@@ -1,7 +1,9 @@
 """From what a format reader yields to a parsed book: contents, chapters, runs, segments, language, limits."""
 
+from dataclasses import replace
+
 from core.errors import BadBook
-from core.formats.chapters import number
+from core.formats.chapters import full_titles, number
 from core.formats.extracted import Extracted
 from core.formats.runs import cut_runs
 from core.formats.structure import repair
@@ -35,6 +37,7 @@ def assemble(extracted: Extracted) -> ParsedBook:
     if characters > MOST_CHARACTERS:
         raise BadBook("book_too_long", most=MOST_CHARACTERS // 1_000_000)
     toc = repair(extracted)
+    titled = [replace(entry, title=title) for entry, title in zip(toc, full_titles(toc, extracted), strict=True)]
     runs = tuple(run for file in files for run in cut_runs(file))
     title = " ".join(extracted.title.split())
     if not title:
@@ -49,7 +52,7 @@ def assemble(extracted: Extracted) -> ParsedBook:
         runs=runs,
         toc=tuple(toc),
         chapters=number(toc, extracted),
-        segments=plan(files, runs, toc),
+        segments=plan(files, runs, titled),
         pages=tuple(sorted(extracted.pages, key=lambda mark: (mark.file, mark.offset))),
         warnings=tuple(extracted.warnings),
         blind=tuple(sorted(extracted.blind)),

@@ -47,7 +47,7 @@ def number(toc: Sequence[TocEntry], extracted: Extracted) -> tuple[Chapter, ...]
         text = _own_text(entry, at[index], end, extracted, starts, headings)
         if end > low and text >= (_TEXT // divisor if leaf else OWN_TEXT // divisor):
             own_text.append((index, end))
-    titles = _titles(toc, extracted)
+    titles = full_titles(toc, extracted)
     aside = _aside(toc, titles, at, low + (high - low) * _PRELIMINARY, extracted)
     chosen = [pair for pair in own_text if pair[0] not in aside] or own_text
     return tuple(
@@ -101,7 +101,8 @@ def _body(extracted: Extracted, starts: list[int]) -> tuple[int, int]:
     return low, high
 
 
-def _titles(toc: Sequence[TocEntry], extracted: Extracted) -> list[str]:
+def full_titles(toc: Sequence[TocEntry], extracted: Extracted) -> list[str]:
+    """The title of each entry, or the heading in the text where that says more of the same."""
     marks = joined_headings(extracted)
     places = [mark.position for mark in marks]
     titles: list[str] = []

@@ -2,8 +2,8 @@
 
 import re
 
-from core.formats.sentences import inside_grapheme, line_sentences
 from core.model import Span, SpineFile
+from core.sentences import inside_grapheme, line_sentences
 from core.words import CJK
 
 PACKED = 400

@@ -60,7 +60,7 @@ _FRONT = (
 )
 _BACK = (
     "colophon|uncopyright|(full )?project gutenberg licen[cs]e|the full project gutenberg license|licen[cs]e|endnotes|"
-    "foot ?notes|notes|transcriber s notes?|index|bibliography|about the authors?|about the (publisher|translator)|"
+    "foot ?notes|notes|transcriber s notes?|index|bibliography|bibliographical note|about the authors?|about the (publisher|translator)|"
     "acknowledge?ments|credits|advertisements?|back cover|glossary|further reading|"
     "colofon|licencia|notas|notas (al pie|finales)|indice (alfabetico|onomastico|analitico)|bibliografia|agradecimientos|"
     "sobre (el autor|la autora|o autor|a autora)|agradecimentos|licenca|notas de rodape|glosario|glossario|"

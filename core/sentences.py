@@ -62,8 +62,9 @@ def _continues(text: str, start: int, dot: int, after: int, stop: str) -> bool:
     )
 
 
-def sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The sentences of `text[start:end]` as trimmed ranges in order; a newline always ends one."""
+def sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+    """The sentences of `text[start:end]` as trimmed ranges in `text`, in order; a newline always ends one."""
+    end = len(text) if end is None else end
     found: list[tuple[int, int]] = []
     line = start
     while line < end:
