@@ -8,8 +8,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from core import prompts
+from core.prompts import tools
 from tests.fakes.openai import FakeOpenAI, Fault, JsonObject, Reply, Timing, check_request
-from tests.fakes.readers import TAG, Adversary, Honest, delivered, forgeries
+from tests.fakes.readers import TAG, Adversary, Honest, delivered, forgeries, is_pick, is_summary
 
 USER: JsonObject = {"role": "user", "content": "Whose ink?"}
 CALL: JsonObject = {
@@ -148,3 +150,16 @@ def test_the_adversary_mixes_true_tags_with_forged_ones() -> None:
     texts = [str(adversary({"messages": [USER, CALL, RESULT]}).text) for _ in range(20)]
     found = {tag for text in texts for tag in TAG.findall(text)}
     assert {"[f3-0-40]", "[f3-40-84]"} < found
+
+
+def test_the_readers_tell_the_purposes_of_our_own_prompts_apart() -> None:
+    answer, choice = prompts.answer("The book: A", "x"), prompts.pick("ink", tools.catalogue([("4", "A", "s")]))
+    summary = prompts.summarise("A", tools.fence(str(RESULT["content"])))
+    bodies = [
+        {"messages": [{"role": "system", "content": p.system}, {"role": "user", "content": p.user}]}
+        for p in (answer, choice, summary)
+    ]
+    assert [is_pick(body) for body in bodies] == [False, True, False]
+    assert [is_summary(body) for body in bodies] == [False, False, True]
+    assert json.loads(str(Honest()(bodies[1]).text))["answer"] == ["4"]
+    assert TAG.findall(str(Honest()(bodies[2]).text)) == ["[f3-0-40]", "[f3-40-84]"]

@@ -30,7 +30,8 @@ def is_pick(request: JsonObject) -> bool:
 
 
 def is_summary(request: JsonObject) -> bool:
-    return not request.get("tools") and "summar" in str(request["messages"][0].get("content")).lower()
+    """Whether the request is for the summary of a segment."""
+    return str(request["messages"][0].get("content")).startswith("Summarise")
 
 
 def pick(request: JsonObject, wanted: int = 2) -> Reply:
