@@ -14,6 +14,7 @@ What is *tag-shaped*, exactly (C04, C08 and their neighbours):
 So `[3-2]`, `a[1-2]`, `[1]`, `[sic]`, `(6-4-2)` and dates are prose and stay.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -31,15 +32,18 @@ _INVISIBLE = (
     "\ufe00-\ufe0f\ufeff\uffa0"
 )
 _NUMBER = r"\d+(?:[_\\" + _INVISIBLE + r"]+\d+)*"
-_SOFT = rf"[_*`~\\{_INVISIBLE}]*"  # what may stand inside a tag and shows nothing
-_LOOSE = rf"[\s_*`~\\{_INVISIBLE}]*"  # the same with white space, inside brackets
+_SOFT = rf"[_*`~^\\{_INVISIBLE}]*"  # what may stand inside a tag and shows nothing
+_LOOSE = rf"[\s_*`~^\\{_INVISIBLE}]*"  # the same with white space, inside brackets
+_APART = r"(?<![0-9A-Za-zÀ-ɏ])"  # no letter of ours before it; Chinese and Japanese put no space there
 _F = r"[fFｆＦ𝐟𝑓𝖿𝚏ƒ]"
 _JOINT = rf"{_SOFT}\s?{_SOFT}{_DASHES}{_SOFT}\s?{_SOFT}"
 
-_NAKED = re.compile(rf"(?<![^\W_])[({{（]?{_SOFT}{_F}{_SOFT}{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}{_SOFT}[)}}）]?")
+_NAKED = re.compile(
+    rf"{_APART}[({{（]?{_SOFT}{_F}{_SOFT}{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}[A-Za-z0-9]*(?:{_SOFT}[)}}）])?"
+)
 """An `f` triple (or longer chain) without square brackets, with its round ones."""
 
-_F_TRIPLE = re.compile(rf"(?<![^\W_]){_F}{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}{_NUMBER}){{2}}")
+_F_TRIPLE = re.compile(rf"{_APART}{_F}{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}{_NUMBER}){{2}}")
 _F_START = re.compile(rf"{_LOOSE}{_F}{_LOOSE}\d")
 _BARE_START = re.compile(
     rf"{_LOOSE}({_NUMBER}){_LOOSE}{_DASHES}{_LOOSE}({_NUMBER}){_LOOSE}{_DASHES}{_LOOSE}({_NUMBER})"
@@ -51,19 +55,22 @@ _BEGINNING = re.compile(
     re.DOTALL,
 )
 _NAKED_BEGINNING = re.compile(
-    rf"(?<![^\W_])[({{（]?{_SOFT}(?:{_F}{_SOFT}(?:{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,8}}"
+    rf"{_APART}[({{（]?{_SOFT}(?:{_F}{_SOFT}(?:\s?·+{_SOFT}\s?)?(?:{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,8}}"
     rf"(?:{_SOFT}\s?{_SOFT}(?:{_DASHES}{_SOFT}\s?{_SOFT})?)?)?)?\Z"
+)
+_NAKED_LOOK_ALIKE = re.compile(
+    rf"{_APART}{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?{_NUMBER}(?:{_JOINT}{_NUMBER})*(?:{_JOINT})?"
 )
 _REFERENCE = re.compile(r"(f?)(\d+(?:-\d+)*)\Z")
 _TRIPLE = re.compile(r"f?(\d+)-(\d+)-(\d+)\Z")
 _LEAD = re.compile(rf"{_LOOSE}{_F}?{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}(?:{_NUMBER})?)*")
 
-_STRIP = re.compile(rf"[\s_*`~\\{_INVISIBLE}]+")
+_STRIP = re.compile(rf"[\s_*`~^\\{_INVISIBLE}]+")
 _SEPARATORS = re.compile(r"[,;、，；|/&+·]+|\b(?:and|y|e|et|und)\b", re.IGNORECASE)
 _GAPS = re.compile(rf"(?<=\d)\s+(?={_F}|\d)|(?<=\d)(?={_F})")
 _DASH_ANY = re.compile(_DASHES)
 
-_NO_NOTES = {0xFDD0: None, 0xFDD1: None, 0xFDD2: None}
+_NO_NOTES = dict.fromkeys(range(0xFDD0, 0xFDD8))
 
 _OUR_TAG = re.compile(r" \[f(\d+)-(\d+)-(\d+)\]")
 
@@ -71,7 +78,7 @@ _OUR_TAG = re.compile(r" \[f(\d+)-(\d+)-(\d+)\]")
 # the place where it stands says how to take it out again.
 _MARK = "·"
 _SITES = re.compile(
-    rf"(?P<f>(?<![^\W_]){_F}{_LOOSE})(?P<m1>{_MARK}*)(?={_LOOSE}{_NUMBER}{_LOOSE}{_DASHES})"
+    rf"(?P<f>{_APART}{_F}{_LOOSE})(?P<m1>{_MARK}*)(?={_LOOSE}{_NUMBER}{_LOOSE}{_DASHES})"
     rf"|(?P<bf>[\[［【〔]{_LOOSE}{_F}{_LOOSE})(?P<m2>{_MARK}*)(?={_LOOSE}\d)"
     rf"|(?P<n>[\[［【〔]{_LOOSE}{_NUMBER}{_LOOSE})(?P<m3>{_MARK}*)"
     rf"(?={_LOOSE}{_DASHES}{_LOOSE}{_NUMBER}{_LOOSE}{_DASHES}{_LOOSE}\d)"
@@ -109,7 +116,8 @@ def without_notes(text: str) -> str:
 
 def clean(text: str) -> str:
     """`text` in plain characters: compatibility forms folded, one kind of dash, lower case, nothing invisible or white."""
-    return _DASH_ANY.sub("-", unicodedata.normalize("NFKC", _STRIP.sub("", text))).replace("ƒ", "f").lower()
+    folded = unicodedata.normalize("NFKC", _STRIP.sub("", html.unescape(text)))
+    return _DASH_ANY.sub("-", folded).replace("ƒ", "f").lower()
 
 
 def references(body: str) -> tuple[Reference, ...] | None:
@@ -117,6 +125,7 @@ def references(body: str) -> tuple[Reference, ...] | None:
 
     Items of a group are read one by one; a body that holds anything but references is one malformed reference (C15).
     """
+    body = html.unescape(body)
     if not _looks_like_tag(body):
         return None
     whole = _triple(clean(body))
@@ -137,6 +146,11 @@ def naked(text: str, position: int) -> re.Match[str] | None:
 def naked_reference(raw: str) -> Reference:
     """What a match of `naked` refers to."""
     return Reference(raw, _triple(clean(raw.strip("(){}（）"))))
+
+
+def look_alike(text: str, position: int) -> re.Match[str] | None:
+    """Something defused without square brackets that begins exactly at `position`."""
+    return _NAKED_LOOK_ALIKE.match(text, position)
 
 
 def may_begin(text: str, position: int = 0) -> bool:

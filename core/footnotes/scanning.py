@@ -1,0 +1,327 @@
+"""The scanner: finds what is tag-shaped and what is code in a stream, holding back only what may still become a tag."""
+
+import html
+import re
+from collections.abc import Callable
+
+from core.footnotes.marks import GONE, code
+from core.tags import (
+    CLOSERS,
+    OPENERS,
+    Reference,
+    clean,
+    leading,
+    look_alike,
+    may_begin,
+    may_begin_naked,
+    naked,
+    naked_reference,
+    references,
+    restore,
+)
+
+HELD = 64
+"""Characters held back at most while something may be a tag (DESIGN 2.5)."""
+_CODE_SPAN = 400
+"""Characters a code span may have; a backtick without its partner within that is a plain character."""
+
+_STOP = re.compile(r"[\[［【〔({（fFｆＦ𝐟𝑓𝖿𝚏ƒ`~&\\\n]")
+_BRACKET = re.compile(r"[\[［【〔\]］】〕]|\n[ \t]*\n|&(?:#0*93|#[xX]0*5[dD]|rsqb|rbrack);")
+_CLOSER = re.compile(r"[\]］】〕]")
+_FENCE_BEFORE = re.compile(r"(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*\Z")
+_FENCE_END = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
+_FENCE_END_BEGINNING = re.compile(r"[ \t>]*[`~]*[ \t]*\Z")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ENTITY_BEGINNING = re.compile(r"&[#\w]{0,32}\Z")
+_ADDRESS = re.compile(r"\((?:<|https?:|mailto:|www\.|#|/|\.\.?/|f?\d+-\d)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
+_ADDRESS_BEGINNING = re.compile(r"\((?:<?[^\s()]{0,64})?\Z")
+_MARKUP = set("\\`*_{}[]()#+-.!<>|~&")
+
+Resolve = Callable[[tuple[Reference, ...], str], str]
+
+
+class Scanner:
+    """Feeds on raw text; yields text in which notes, drops and code carry the signs of `marks`."""
+
+    def __init__(self, resolve: Resolve, printed: Callable[[str], bool]) -> None:
+        """`resolve` turns references into notes and drops; `printed` says whether the evidence holds a string."""
+        self._resolve = resolve
+        self._printed = printed
+        self._text = ""
+        self._at = 0
+        self._line = ""
+        """What stands on this line so far, as far as it may come before a fence."""
+        self._fence = ""
+        self._fence_line_start = False
+        self._orphans = 0
+        self._collected: list[str] = []
+        self._out: list[str] = []
+        self._final = False
+        self._cut = False
+
+    def feed(self, piece: str, *, final: bool = False, cut: bool = False) -> str:
+        """Take a piece; `cut` when the stream ended in the middle."""
+        keep = max(0, self._at - 1)  # one character behind tells a word from a tag
+        self._text = self._text[keep:] + piece
+        self._at -= keep
+        self._final, self._cut = final, cut
+        while self._at < len(self._text):
+            moved = self._in_fence() if self._fence else self._in_prose()
+            if not moved:
+                break
+        out, self._out = "".join(self._out), []
+        return out
+
+    # -- the ground: prose
+
+    def _in_prose(self) -> bool:
+        match = _STOP.search(self._text, self._at)
+        stop = match.start() if match else len(self._text)
+        closer = _CLOSER.search(self._text, self._at, stop) if self._orphans else None
+        if closer is not None:  # its opening bracket was dropped
+            self._say(self._text[self._at : closer.start()])
+            self._at = closer.end()
+            self._orphans -= 1
+            return True
+        if stop > self._at:
+            self._say(self._text[self._at : stop])
+            self._at = stop
+            return True
+        char = self._text[stop]
+        if char == "\n":
+            self._say(char)
+            self._orphans = 0
+            self._at += 1
+            return True
+        if char in "`~":
+            return self._backticks(char)
+        if char == "&":
+            return self._entity()
+        if char == "\\":
+            return self._escape()
+        if char in OPENERS:
+            return self._bracket(self._at, self._at + 1)
+        return self._naked()
+
+    def _say(self, text: str) -> None:
+        self._out.append(code(text) if self._fence else text)
+        line = text.rpartition("\n")
+        self._line = line[2][:40] if line[1] else (self._line + text)[:40]
+
+    def _literal(self, length: int = 1) -> bool:
+        self._say(self._text[self._at : self._at + length])
+        self._at += length
+        return True
+
+    # -- code
+
+    def _backticks(self, char: str) -> bool:
+        end = self._at
+        while end < len(self._text) and self._text[end] == char:
+            end += 1
+        if end == len(self._text) and not self._final:
+            return False
+        run = self._text[self._at : end]
+        if len(run) >= 3 and _FENCE_BEFORE.match(self._line):
+            line_end = self._text.find("\n", end)
+            if line_end < 0 and not self._final and len(self._text) - end < HELD:
+                return False
+            line_end = len(self._text) if line_end < 0 else line_end + 1
+            if char == "~" or "`" not in self._text[end:line_end]:
+                self._fence = run
+                self._say(run)
+                self._at = end
+                self._fence_line_start = False
+                return True
+        if char == "~":
+            return self._literal(len(run))
+        return self._code_span(run, end)
+
+    def _code_span(self, run: str, end: int) -> bool:
+        for match in re.finditer(r"`+|\n[ \t]*\n", self._text[end : end + _CODE_SPAN]):
+            close = end + match.start()
+            if match[0] == run and end + match.end() == len(self._text) and not self._final:
+                return False  # the run may go on
+            if match[0] == run:
+                self._say_code_span(run, self._text[end:close])
+                self._at = close + len(run)
+                return True
+            if "\n" in match[0]:
+                return self._literal(len(run))
+        if self._final or len(self._text) - end > _CODE_SPAN:
+            return self._literal(len(run))
+        return False
+
+    def _say_code_span(self, run: str, inner: str) -> None:
+        scanner = Scanner(self._collect, self._printed)
+        self._collected.clear()
+        scanner._fence = "`" * (_CODE_SPAN + 1)  # inside, only tags are told apart
+        rest = scanner.feed(inner, final=True).replace("\ufdd3", "").replace("\ufdd4", "")
+        plain = re.sub(rf"[ \t]*{GONE}", "", rest)
+        notes = "".join(self._collected)
+        self._say((code(f"{run}{plain}{run}") if plain.strip() else "") + notes)
+
+    def _collect(self, found: tuple[Reference, ...], raw: str) -> str:
+        self._collected.append(self._resolve(found, raw))
+        return GONE
+
+    def _in_fence(self) -> bool:
+        """Inside a fence only its end and tags mean anything."""
+        if self._line == "" and self._fence_line_start:
+            end = _FENCE_END.match(self._text, self._at)
+            if end is None or (end.end() == len(self._text) and not self._final):
+                waits = _FENCE_END_BEGINNING.match(self._text, self._at)
+                if waits and not self._final and len(self._text) - self._at < HELD:
+                    return False
+            if end and end[1][0] == self._fence[0] and len(end[1]) >= len(self._fence):
+                self._say(end[0])
+                self._fence = ""
+                self._at = end.end()
+                return True
+        self._fence_line_start = False
+        match = _STOP.search(self._text, self._at)
+        stop = match.start() if match else len(self._text)
+        if stop > self._at:
+            self._say(self._text[self._at : stop])
+            self._at = stop
+            return True
+        char = self._text[stop]
+        if char == "\n":
+            self._literal()
+            self._fence_line_start = True
+            return True
+        if char in OPENERS:
+            return self._bracket(self._at, self._at + 1)
+        if char in "`~&\\":
+            return self._literal()
+        return self._naked()
+
+    # -- characters in disguise
+
+    def _entity(self) -> bool:
+        match = _ENTITY.match(self._text, self._at)
+        if match is None:
+            if not self._final and _ENTITY_BEGINNING.match(self._text, self._at):
+                return False
+            return self._literal()
+        shown = html.unescape(match[0])
+        if shown in OPENERS:
+            return self._bracket(self._at, match.end())
+        joins = self._at > 0 and self._text[self._at - 1].isalnum()
+        if shown == match[0] or any(char.isalnum() or (joins and clean(char) == "-") for char in shown):
+            return self._literal(len(match[0]))
+        self._at = match.end()
+        self._say("\\" + shown if shown in _MARKUP else shown)
+        return True
+
+    def _escape(self) -> bool:
+        if self._at + 1 >= len(self._text):
+            return self._literal() if self._final else False
+        char = self._text[self._at + 1]
+        if char in OPENERS:
+            return self._bracket(self._at, self._at + 2)
+        if char in "\"'":
+            self._say(char)
+            self._at += 2
+            return True
+        if char in CLOSERS and self._orphans:
+            self._orphans -= 1
+            self._at += 2
+            return True
+        return self._literal(1 if char == "\n" or char.isalnum() else 2)
+
+    # -- tags
+
+    def _bracket(self, start: int, inside: int) -> bool:
+        """Something in square brackets: `start` is where it begins, `inside` where its body does."""
+        match = _BRACKET.search(self._text, inside, inside + HELD + 2)
+        if match is not None and html.unescape(match[0]) in CLOSERS:
+            return self._closed(start, inside, match.start(), match.end())
+        if match is None and not self._final and len(self._text) - inside < HELD:
+            return False
+        body = self._text[inside : match.start() if match else inside + HELD]
+        ended = self._final and match is None and inside + HELD >= len(self._text)
+        if ended and may_begin(self._text, inside) and (self._cut or re.search(r"[fFｆＦ]|-", body)):
+            self._tag((Reference(body, None),), self._text[start:], len(self._text))
+            return True
+        if references(body) is None and clean(body) != "f":
+            return self._literal(inside - start)
+        group = body.rfind(",")
+        complete = references(body[:group]) if group > 0 and match is None and not ended else None
+        if complete and all(item.span for item in complete):
+            # A long group: what is complete is settled now, the rest goes on as a group of its own.
+            self._tag(complete, self._text[start : inside + group], inside + group + 1)
+            self._text = self._text[: self._at] + "[" + self._text[self._at :]
+            return True
+        lost = leading(body) or len(body)
+        self._orphans += 1
+        self._tag((Reference(body[:lost], None),), self._text[start : inside + lost], inside + lost)
+        return True
+
+    def _closed(self, start: int, inside: int, close: int, end: int) -> bool:
+        body, raw = self._text[inside:close], self._text[start:end]
+        plain = restore(raw)
+        if plain != raw:
+            # Only what the book itself prints is shown; a mark of ours that the model made up is not.
+            if self._printed(plain.replace("\\", "")):
+                self._say(plain.replace("\\", ""))
+                self._at = end
+            else:
+                self._tag((Reference(body, None),), raw, end)
+            return True
+        found = references(body)
+        if found is None:
+            return self._literal(inside - start)
+        if end == len(self._text) and not self._final:
+            return False  # an address may follow, as in a link
+        if self._text.startswith("(", end) and not self._fence:
+            address = _ADDRESS.match(self._text, end)
+            if address is None and not self._final and _ADDRESS_BEGINNING.match(self._text, end):
+                return False
+            end = address.end() if address else end
+        self._tag(found, raw, end)
+        return True
+
+    def _naked(self) -> bool:
+        """An `f` triple without square brackets, or a character that only looked like the beginning of one."""
+        text, at = self._text, self._at
+        printed = look_alike(text, at)
+        match = printed or naked(text, at)
+        short = len(text) - at <= HELD
+        if not self._final and short and may_begin_naked(text, at):
+            return False
+        if match is None:
+            if self._final and may_begin_naked(text, at) and self._cut_off(text[at:]):
+                self._tag((Reference(text[at:], None),), text[at:], len(text))
+                return True
+            return self._literal()
+        if not self._final and short and match.end() == len(text):
+            return False
+        raw = match[0]
+        if printed is not None:
+            plain = restore(raw)
+            if plain != raw and self._printed(plain):
+                self._say(plain)
+                self._at = match.end()
+            else:
+                self._tag((Reference(raw, None),), raw, match.end())
+            return True
+        if raw[0] in "({（":
+            if raw[-1] not in ")}）":
+                return self._literal()
+        elif raw[-1] in ")}）":
+            raw = raw[:-1]
+        found = naked_reference(raw)
+        if self._cut and match.end() == len(text):
+            found = Reference(raw, None)
+        self._tag((found,), raw, at + len(raw))
+        return True
+
+    def _cut_off(self, tail: str) -> bool:
+        return re.search(r"\d\W*-", tail) is not None and (self._cut or not tail.rstrip()[-1].isdigit())
+
+    def _tag(self, found: tuple[Reference, ...], raw: str, end: int) -> None:
+        said = self._resolve(found, raw)
+        self._out.append(code(said) if self._fence else said)
+        self._line += "x"
+        self._at = end
