@@ -1,0 +1,75 @@
+"""Journey 2, question -> answer: recorded before work, answered from evidence, settled, stored before it is shown."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from datetime import datetime
+
+from core.asking.turn import TurnRun
+from core.errors import LoccitError
+from core.model import (
+    WHOLE_BOOK,
+    Answered,
+    AskEvent,
+    BookCard,
+    ChatModel,
+    Notice,
+    Question,
+)
+from core.retrieval import Evidence, Ranks, Source
+from core.store import QuestionRow, Store
+
+
+class Asking:
+    """Answers questions, each once. `fallback` quotes while `model` cannot be reached."""
+
+    def __init__(
+        self,
+        store: Store,
+        ranks: Ranks,
+        model: ChatModel,
+        fallback: ChatModel,
+        now: Callable[[], datetime],
+        clock: Callable[[], float],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._ranks = ranks
+        self._model = model
+        self._fallback = fallback
+        self._now = now
+        self._clock = clock
+        self._new_id = new_id
+
+    async def ask(self, question: Question, channel: int, cards: Sequence[BookCard]) -> AsyncGenerator[AskEvent, None]:
+        """Yield how the answer comes about; the last event is `Answered`. A known event gives its answer again."""
+        row = await self._store.inbox.accept_question(question, channel, self._now())
+        turn = await self._store.turns.get(row.turn) if row.turn else None
+        if turn is not None:
+            yield Answered(turn)
+            return
+        async with aclosing(self._answer(row, cards)) as events:
+            async for event in events:
+                yield event
+
+    async def unfinished(self, platform: str) -> tuple[QuestionRow, ...]:
+        """Questions a crash left without an answer, oldest first."""
+        return await self._store.inbox.unfinished_questions(platform)
+
+    async def _answer(self, row: QuestionRow, cards: Sequence[BookCard]) -> AsyncGenerator[AskEvent, None]:
+        question = row.question
+        try:
+            sources = [
+                await Source.open(self._store, row.channel, card.sha256, WHOLE_BOOK, text_version=card.text_version)
+                for card in cards
+            ]
+            run = TurnRun(
+                question, Evidence(sources), self._ranks, self._model, self._fallback, self._clock, self._new_id
+            )
+            async with aclosing(run.events(self._now())) as events:
+                async for event in events:
+                    if isinstance(event, Answered):
+                        event = Answered(await self._store.turns.save(event.turn, row.channel, question.event))
+                    yield event
+        except LoccitError as error:
+            await self._store.inbox.fail_question(question.event, Notice(error.key, error.params), self._now())
+            raise

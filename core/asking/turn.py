@@ -1,0 +1,227 @@
+"""One turn: evidence first, then the loop, then the outcome; every rule about what may stand as an answer is here."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from datetime import datetime
+
+from core import document, prompts
+from core.asking.loop import Draft, Loop, Spoken, executed
+from core.asking.smalltalk import is_chat
+from core.errors import OperatorError, UpstreamError
+from core.footnotes import Settled, Settler
+from core.model import (
+    Answer,
+    Answered,
+    AskEvent,
+    ChatModel,
+    Document,
+    Drafting,
+    Emphasis,
+    Footnote,
+    Message,
+    Notice,
+    Outcome,
+    Paragraph,
+    Question,
+    Searching,
+    Span,
+    Text,
+    Turn,
+    Usage,
+)
+from core.prompts import tools as texts
+from core.retrieval import LOOKED_UP, Evidence, Ranks, Tools
+from core.strings import say
+from core.tags import tag
+
+OFFLINE = "offline"
+
+
+class TurnRun:
+    """Answers one question. Nothing it yields is stored yet; the caller stores `Answered` before showing it."""
+
+    def __init__(
+        self,
+        question: Question,
+        evidence: Evidence,
+        ranks: Ranks,
+        model: ChatModel,
+        fallback: ChatModel,
+        clock: Callable[[], float],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._question = question
+        self._evidence = evidence
+        self._ranks = ranks
+        self._model = model
+        self._fallback = fallback
+        self._clock = clock
+        self._new_id = new_id
+        self._locale = question.reader.locale
+        self._stamps: dict[str, str] = {}
+        self._notes: dict[Span, str] = {}
+
+    async def events(self, asked_at: datetime) -> AsyncGenerator[AskEvent, None]:
+        """Yield searches and drafts; the last event is `Answered`."""
+        notices: list[Notice] = []
+        model = self._model
+        try:
+            async for event in self._attempt(model, asked_at, notices):
+                yield event
+        except (UpstreamError, OperatorError) as error:
+            if model is self._fallback:
+                raise
+            notices = [Notice(error.key, error.params), Notice("interim_quotes")]
+            async for event in self._attempt(self._fallback, asked_at, notices):
+                yield event
+
+    async def _attempt(
+        self, model: ChatModel, asked_at: datetime, notices: list[Notice]
+    ) -> AsyncGenerator[AskEvent, None]:
+        if is_chat(self._question.text):
+            yield await self._chat(model, asked_at, notices)
+            return
+        tools = Tools(self._evidence, self._ranks, model, self._question.evidence_tokens or LOOKED_UP)
+        cards = [prompts.book_card(source.card.title, source.card.authors) for source in self._evidence.sources]
+        prompt = prompts.answer("\n\n".join(cards), self._question.text)
+        self._stamps["answer"] = prompt.stamp
+        messages = [Message("system", prompt.system), Message("user", prompt.user)]
+        loop = Loop(model, tools, messages, lambda: self._settler(grounded=True), self._clock)
+
+        yield Searching(self._question.text)
+        given = None if self._question.evidence_tokens else await tools.whole_book()
+        if given is None:
+            given = await tools.find_in_book(self._question.text)
+        messages += executed(texts.FIND.name, self._question.text, given)
+        loop.remember(texts.FIND.name, self._question.text)
+
+        spoken: Spoken | None = None
+        for retry in (False, True):
+            if retry and not await self._try_again(loop, tools, model, spoken):
+                break
+            async for event in loop.run():
+                if isinstance(event, Draft):
+                    yield Drafting(self._parsed(event.markdown, event.runs), self._footnotes(event.runs))
+                elif isinstance(event, Spoken):
+                    spoken = event
+                else:
+                    yield event
+            if spoken is not None and spoken.settled.runs:
+                break
+        assert spoken is not None  # the loop always ends by speaking
+        usage = loop.usage + tools.usage
+        if spoken.settled.runs:
+            if model.name == OFFLINE and not notices:
+                notices.append(Notice("quotes_only"))
+            if spoken.reason == "length":
+                notices.append(Notice("answer_cut"))
+            body = self._parsed(spoken.settled.markdown, spoken.settled.runs)
+            yield self._answered(body, spoken.settled, "grounded", notices, usage, model, asked_at)
+            return
+        body = self._not_in_book(spoken.settled)
+        yield self._answered(body, spoken.settled, "not_in_book", notices, usage, model, asked_at)
+
+    async def _try_again(self, loop: Loop, tools: Tools, model: ChatModel, spoken: Spoken | None) -> bool:
+        """Before "not in the book" may stand: selection must have run, and the model is asked once more."""
+        if spoken is None or model.name == OFFLINE:
+            return False
+        if spoken.raw:
+            loop.messages.append(Message("assistant", spoken.raw))
+        prompt = prompts.retry()
+        self._stamps["retry"] = prompt.stamp
+        loop.messages.append(Message("user", prompt.user))
+        if not tools.selected:
+            found = await tools.related_segments(self._question.text)
+            loop.messages += executed(texts.RELATED.name, self._question.text, found)
+        return True
+
+    async def _chat(self, model: ChatModel, asked_at: datetime, notices: list[Notice]) -> Answered:
+        """Small talk: one call without evidence; without a model a fixed sentence."""
+        usage = Usage()
+        settler = self._settler(grounded=False)
+        if model.name == OFFLINE:
+            settled = settler.finish("stop")
+            body = _sentence(say("chat_offline", self._locale))
+        else:
+            prompt = prompts.chat(self._question.text)
+            self._stamps["chat"] = prompt.stamp
+            messages = [Message("system", prompt.system), Message("user", prompt.user)]
+            loop = Loop(model, None, messages, lambda: settler, self._clock)
+            settled = settler.finish("stop")
+            async for event in loop.run():
+                if isinstance(event, Spoken):
+                    settled = event.settled
+            usage = loop.usage
+            body = self._parsed(settled.markdown, ())
+        return self._answered(body, settled, "chat", notices, usage, model, asked_at)
+
+    def _not_in_book(self, settled: Settled) -> Document:
+        """Our sentence that the book does not say it; then the model's words, if any, marked as not from the book."""
+        books = self._evidence.sources
+        title = books[0].card.title if len(books) == 1 else ""
+        key = "not_in_book" if title else "not_in_books"
+        sentence = _sentence(say(key, self._locale, title=title))
+        if not settled.markdown:
+            return sentence
+        mark = Emphasis((Text(say("not_from_the_book", self._locale)),), strong=True)
+        return (*sentence, Paragraph((mark,)), *self._parsed(settled.markdown, ()))
+
+    def _settler(self, *, grounded: bool) -> Settler:
+        titles = [source.card.title for source in self._evidence.sources]
+        titles += [chapter.title for source in self._evidence.sources for chapter in source.chapters]
+        return Settler(
+            self._evidence.texts,
+            self._evidence.passages,
+            exempt=(self._question.text, *titles),
+            grounded=grounded,
+        )
+
+    def _answered(
+        self,
+        body: Document,
+        settled: Settled,
+        outcome: Outcome,
+        notices: list[Notice],
+        usage: Usage,
+        model: ChatModel,
+        asked_at: datetime,
+    ) -> Answered:
+        notes = settled.runs if outcome == "grounded" else ()
+        answer = Answer(
+            body,
+            self._footnotes(notes),
+            outcome,
+            settled.dropped,
+            tuple(notices),
+        )
+        sources = self._evidence.sources
+        return Answered(
+            Turn(
+                id=self._new_id(),
+                conversation=self._question.conversation,
+                question=self._question.text,
+                answer=answer,
+                books=tuple((source.sha256, source.text_version) for source in sources),
+                evidence=tuple(self._evidence.windows),
+                usage=usage,
+                model=model.name,
+                limit=sources[0].limit,
+                asked_at=asked_at,
+                stamps=dict(self._stamps),
+            )
+        )
+
+    def _parsed(self, markdown: str, runs: Sequence[Span]) -> Document:
+        """Settled Markdown as a tree; a link lives only when its address stands in a cited passage (P12)."""
+        return document.parse(markdown, lambda address: any(address in self._evidence.texts[run] for run in runs))
+
+    def _footnotes(self, runs: Sequence[Span]) -> tuple[Footnote, ...]:
+        found = []
+        for number, run in enumerate(runs, 1):
+            source, span = self._evidence.origin(run)
+            note = self._notes.setdefault(run, self._new_id())
+            found.append(Footnote(number, tag(run), source.sha256, source.text_version, span, note))
+        return tuple(found)
+
+
+def _sentence(text: str) -> Document:
+    return (Paragraph((Text(text),)),)

@@ -1,0 +1,281 @@
+"""The one object adapters see: rights, order within a channel, which book is meant; errors leave as keys with a sentence."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from core import exports, passages, quotes, tags, words
+from core.asking import Asking
+from core.errors import Missing, ReaderError
+from core.library import Library
+from core.model import (
+    WHOLE_BOOK,
+    AskEvent,
+    BookCard,
+    ChatModel,
+    Contents,
+    Conversation,
+    Footnote,
+    LibraryEvent,
+    Limit,
+    ParsedBook,
+    Passage,
+    Question,
+    QuoteFound,
+    QuoteHit,
+    Reader,
+    Turn,
+    Upload,
+)
+from core.retrieval import Ranks, Source
+from core.store import Store
+
+UNDO = timedelta(minutes=15)
+SHORTEST_ID = 8
+"""Characters of a book id that are enough to name it."""
+
+
+class Club:
+    """Everything a reading group can do, without a word about platforms.
+
+    `fallback` quotes while `model` cannot be reached; `folder` holds the disposable rank tables; `clock` counts
+    seconds steadily; `new_id` gives opaque ids of at most 40 bytes; `children` bounds the books read at once.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        model: ChatModel,
+        fallback: ChatModel,
+        folder: Path,
+        *,
+        now: Callable[[], datetime],
+        clock: Callable[[], float],
+        new_id: Callable[[], str],
+        children: int = 1,
+    ) -> None:
+        self._store = store
+        self._now = now
+        self._ranks = Ranks(store, folder / "ranks")
+        self._library = Library(store, self._ranks, now, children)
+        self._asking = Asking(store, self._ranks, model, fallback, now, clock, new_id)
+        self._turns: dict[int, asyncio.Lock] = {}
+
+    async def close(self) -> None:
+        self._ranks.close()
+        await self._store.close()
+
+    # Books
+
+    async def add_book(self, upload: Upload) -> AsyncGenerator[LibraryEvent, None]:
+        """Take a file in and yield how it goes; the last event is `Ready`. Raises BadBook, OperatorError."""
+        async with aclosing(self._library.add(upload)) as events:
+            async for event in events:
+                yield event
+
+    async def shelf(self, conversation: Conversation) -> tuple[BookCard, ...]:
+        """The channel's books in the order they came; `current` marks the one chosen by `use`."""
+        return await self._store.shelf.shelf(await self._channel(conversation))
+
+    async def use(self, conversation: Conversation, choice: str) -> BookCard:
+        """Make a book the one that questions without a name are about."""
+        card = await self._chosen(conversation, choice)
+        await self._store.shelf.use(await self._channel(conversation), card.sha256)
+        return card
+
+    async def remove(self, conversation: Conversation, reader: Reader, choice: str | None = None) -> BookCard:
+        """Take a book from the channel; it can be brought back for UNDO."""
+        card = await self._chosen(conversation, choice)
+        await self._store.shelf.withdraw(await self._channel(conversation), card.sha256, self._now())
+        return card
+
+    async def undo(self, conversation: Conversation, reader: Reader) -> BookCard:
+        """Bring back the book removed last. Raises Missing when there is none or it was too long ago."""
+        channel = await self._channel(conversation)
+        restored = await self._store.shelf.restore(channel, self._now() - UNDO)
+        if restored is None:
+            raise Missing("nothing_to_undo")
+        return await self._chosen(conversation, restored)
+
+    async def contents(self, conversation: Conversation, choice: str | None = None) -> tuple[BookCard, Contents]:
+        """The structure of a book, up to the channel's limit."""
+        card = await self._chosen(conversation, choice)
+        source = await self._source(conversation, card)
+        return card, source.contents()
+
+    async def dump(self, conversation: Conversation, choice: str) -> ParsedBook:
+        """Everything stored of a book: the operator's view, not limited."""
+        card = await self._chosen(conversation, choice)
+        return await self._store.books.parsed(card.sha256, card.text_version)
+
+    # Questions
+
+    async def ask(self, question: Question) -> AsyncGenerator[AskEvent, None]:
+        """Answer a question; the last event is `Answered`. One at a time in a channel, in the order they came."""
+        channel = await self._channel(question.conversation)
+        cards = await self._meant(question)
+        turn = self._turns.setdefault(channel, asyncio.Lock())
+        async with turn, aclosing(self._asking.ask(question, channel, cards)) as events:
+            async for event in events:
+                yield event
+
+    async def latest(self, conversation: Conversation) -> Turn | None:
+        """The channel's latest answer: what a bare footnote number means, also after a restart."""
+        return await self._store.turns.latest(await self._channel(conversation), conversation.thread)
+
+    # Passages
+
+    async def press(
+        self,
+        conversation: Conversation,
+        note: str,
+        *,
+        before: int = 0,
+        after: int = 0,
+        locale: str | None = None,
+    ) -> Passage:
+        """The passage behind a note's opaque id. Raises Missing for a foreign, unknown or no longer permitted one."""
+        channel = await self._channel(conversation)
+        pressed = await self._store.turns.footnote(note)
+        if pressed is None or pressed.channel != channel:
+            raise Missing("unknown_note")
+        return await self._open(conversation, pressed.footnote, before, after, locale)
+
+    async def open_tag(
+        self,
+        conversation: Conversation,
+        choice: str | None,
+        tag: str,
+        *,
+        before: int = 0,
+        after: int = 0,
+        locale: str | None = None,
+    ) -> Passage:
+        """The passage of a tag such as `[f5-123-165]` in a book of this channel; it must be a run."""
+        card = await self._chosen(conversation, choice)
+        read = tags.references(tag.strip().strip("[]"))
+        span = read[0].span if read and len(read) == 1 else None
+        if span is None:
+            raise Missing("not_a_run", tag=tag)
+        note = Footnote(0, tags.tag(span), card.sha256, card.text_version, span)
+        return await self._open(conversation, note, before, after, locale)
+
+    async def find_quote(
+        self, conversation: Conversation, wanted: str, choice: str | None = None
+    ) -> tuple[BookCard, QuoteFound]:
+        """Where these words stand, word for word or nearly. No model."""
+        if not wanted.strip():
+            raise ReaderError("quote_empty")
+        card = await self._chosen(conversation, choice)
+        source = await self._source(conversation, card)
+        texts = await source.texts()
+        match, found = await asyncio.to_thread(quotes.find_quote, wanted, texts, source.limit.position)
+        hits = []
+        for spans in found:
+            for span in spans:
+                heading = " › ".join(source.heading_path(span.first))
+                hits.append(QuoteHit(span, await source.text(span), heading))
+        return card, QuoteFound(match, tuple(hits))
+
+    async def export(self, conversation: Conversation, locale: str | None = None) -> str:
+        """The channel's chat as Markdown, each note with its exact passage and position."""
+        channel = await self._channel(conversation)
+        turns = await self._store.turns.history(channel, conversation.thread)
+        if not turns:
+            raise Missing("nothing_to_export")
+        parts = []
+        for turn in turns:
+            opened: list[Passage | Missing] = []
+            for note in turn.answer.footnotes:
+                try:
+                    opened.append(await self._open(conversation, note, 0, 0, locale))
+                except Missing as missing:
+                    opened.append(missing)
+            parts.append(exports.turn(turn, opened, locale))
+        return exports.chat(parts, locale)
+
+    # After a restart
+
+    async def resume(self, platform: str) -> AsyncGenerator[LibraryEvent | AskEvent, None]:
+        """Take up what a crash left unfinished on this platform: uploads, then questions."""
+        async for event in self._library.resume(platform):
+            yield event
+        for row in await self._asking.unfinished(platform):
+            async for answer in self.ask(row.question):
+                yield answer
+
+    # Which book, how far
+
+    async def _channel(self, conversation: Conversation) -> int:
+        return await self._store.shelf.channel(conversation, self._now())
+
+    async def _limit(self, card: BookCard) -> Limit:
+        return WHOLE_BOOK
+
+    async def _source(self, conversation: Conversation, card: BookCard) -> Source:
+        channel = await self._channel(conversation)
+        limit = await self._limit(card)
+        return await Source.open(self._store, channel, card.sha256, limit, text_version=card.text_version)
+
+    async def _open(
+        self, conversation: Conversation, note: Footnote, before: int, after: int, locale: str | None
+    ) -> Passage:
+        channel = await self._channel(conversation)
+        return await passages.open_passage(
+            self._store,
+            channel,
+            note.book,
+            note.text_version,
+            note.span,
+            note.tag,
+            WHOLE_BOOK,
+            before=before,
+            after=after,
+            locale=locale,
+        )
+
+    async def _meant(self, question: Question) -> list[BookCard]:
+        """The book a question is about: the one named, the one in use, the only one; else ask back."""
+        if question.book is not None:
+            return [await self._chosen(question.conversation, question.book)]
+        shelf = await self.shelf(question.conversation)
+        named = [card for card in shelf if _names(question.text, card)]
+        if len(named) == 1:
+            return named
+        return [await self._chosen(question.conversation, None)]
+
+    async def _chosen(self, conversation: Conversation, choice: str | None) -> BookCard:
+        """A book by shelf number, title words or id; None = the one in use or the only one. Raises Missing."""
+        shelf = await self.shelf(conversation)
+        if not shelf:
+            raise Missing("no_book")
+        if choice is None:
+            meant = [card for card in shelf if card.current] or list(shelf)
+        else:
+            meant = _matches(shelf, choice.strip())
+        if len(meant) == 1:
+            return meant[0]
+        titles = " · ".join(f"{shelf.index(card) + 1}. {card.title}" for card in (meant or shelf))
+        raise Missing("which_book" if meant else "no_such_book", titles=titles, choice=choice or "")
+
+
+def _matches(shelf: tuple[BookCard, ...], choice: str) -> list[BookCard]:
+    if choice.isdecimal() and 1 <= int(choice) <= len(shelf):
+        return [shelf[int(choice) - 1]]
+    if len(choice) >= SHORTEST_ID:
+        by_id = [card for card in shelf if card.sha256.startswith(choice.lower())]
+        if by_id:
+            return by_id
+    wanted = words.fold(choice)
+    exact = [card for card in shelf if words.fold(card.title) == wanted]
+    return exact or [card for card in shelf if wanted and wanted in words.fold(card.title)]
+
+
+def _names(text: str, card: BookCard) -> bool:
+    """True when a question holds the whole title of a book, as words."""
+    asked = "".join(char if char.isalnum() else " " for char in words.fold(text)).split()
+    title = "".join(char if char.isalnum() else " " for char in words.fold(card.title)).split()
+    length = len(title)
+    return length > 0 and any(asked[at : at + length] == title for at in range(len(asked) - length + 1))

@@ -1,0 +1,95 @@
+"""Journey 1, upload -> book: accept durably, read in the box, store, give the channel its right; resume what a crash cut."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from core import formats
+from core.errors import BadBook, BrokenPromise, LoccitError, Missing
+from core.model import Accepted, Contents, LibraryEvent, Notice, Reading, Ready, Upload
+from core.retrieval.ranks import Ranks
+from core.store import Store, UploadRow
+
+
+class Library:
+    """Adds books. The same bytes are read once for everybody; rights stay with each channel."""
+
+    def __init__(self, store: Store, ranks: Ranks, now: Callable[[], datetime], children: int) -> None:
+        self._store = store
+        self._ranks = ranks
+        self._now = now
+        self._children = asyncio.Semaphore(children)
+        self._reading: dict[str, asyncio.Lock] = {}
+
+    async def add(self, upload: Upload) -> AsyncGenerator[LibraryEvent, None]:
+        """Take a file in. Once `Accepted` is out, a crash loses nothing. Raises BadBook, OperatorError."""
+        size = await asyncio.to_thread(_size, upload.path)
+        if size == 0:
+            raise BadBook("book_empty")
+        if size > formats.MAX_UPLOAD:
+            raise BadBook("book_too_large", size=-(-size // 1_000_000), limit=formats.MAX_UPLOAD // 1_000_000)
+        channel = await self._store.shelf.channel(upload.conversation, self._now())
+        sha256 = await self._store.originals.put(upload.path)
+        row = await self._store.inbox.accept_upload(upload, channel, sha256, size, self._now())
+        yield Accepted(upload.filename, size)
+        async for event in self._take_in(row, upload.password, upload.accept_partial):
+            yield event
+
+    async def resume(self, platform: str) -> AsyncGenerator[LibraryEvent, None]:
+        """Take up the uploads a crash left unfinished; one that fails now is recorded and passed over."""
+        for row in await self._store.inbox.unfinished_uploads(platform):
+            try:
+                async for event in self._take_in(row, None, accept_partial=False):
+                    yield event
+            except BadBook:
+                continue
+
+    async def _take_in(
+        self, row: UploadRow, password: str | None, accept_partial: bool
+    ) -> AsyncGenerator[LibraryEvent, None]:
+        event, sha256 = row.upload.event, row.sha256
+        known = await self._store.shelf.permitted(row.channel, sha256)
+        try:
+            async with self._reading.setdefault(sha256, asyncio.Lock()):
+                contents = await self._store.books.contents(sha256)
+                if contents is None:
+                    yield Reading("extract")
+                    contents = await self._read(row, password, accept_partial)
+        except LoccitError as error:
+            await self._store.inbox.fail_upload(event, Notice(error.key, error.params), self._now())
+            raise
+        await self._store.shelf.grant(
+            row.channel, sha256, contents.text_version, row.upload.reader.id, row.upload.filename, self._now()
+        )
+        await self._store.inbox.finish_upload(event, self._now())
+        card = await self._store.shelf.card(row.channel, sha256)
+        if card is None:  # taken off the shelf between two lines
+            raise Missing("book_removed")
+        yield Ready(card, known)
+
+    async def _read(self, row: UploadRow, password: str | None, accept_partial: bool) -> Contents:
+        """Extract in the boxed child, keep the rank table it built, store everything in one transaction."""
+        path = self._store.originals.path(row.sha256)
+        rank = self._ranks.path(row.sha256, "new")
+        await asyncio.to_thread(rank.parent.mkdir, parents=True, exist_ok=True)
+        async with self._children:
+            book = await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)
+        if not book.title:
+            book = replace(book, title=Path(row.upload.filename).stem)
+        await self._store.books.save(row.sha256, book, self._now())
+        await asyncio.to_thread(rank.replace, self._ranks.path(row.sha256, book.text_version))
+        contents = await self._store.books.contents(row.sha256, book.text_version)
+        if contents is None:
+            raise BrokenPromise("book_not_stored")
+        return contents
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError as error:
+        raise BadBook("file_not_found", name=path.name) from error
+    except PermissionError as error:
+        raise BadBook("file_not_readable", name=path.name) from error

@@ -1,0 +1,92 @@
+"""Press -> passage: the exact stored text behind a note, in its surroundings. A lookup; no model, no search."""
+
+from core.errors import Missing
+from core.model import Limit, Passage, Span
+from core.retrieval.source import Source
+from core.store import Store
+from core.strings import say
+
+STEP = 300
+"""Characters of surroundings shown on each side at first, and added by each step; whole runs, so a little more or less."""
+
+
+async def open_passage(
+    store: Store,
+    channel: int,
+    sha256: str,
+    text_version: str,
+    span: Span,
+    tag: str,
+    limit: Limit,
+    *,
+    before: int = 0,
+    after: int = 0,
+    locale: str | None = None,
+) -> Passage:
+    """The passage at `span`. `before`/`after` are extra steps of surroundings.
+
+    Raises Missing when the book is gone from this channel, the place lies past the limit, or the span is not a run.
+    """
+    source = await Source.open(store, channel, sha256, limit, text_version=text_version)
+    if not limit.permits(span):
+        raise Missing("beyond_limit")
+    if not await source.is_run(span):
+        raise Missing("not_a_run", tag=tag)
+    quote = await source.text(span)
+    earlier, first, more_before = await _surroundings(source, span, -1, STEP * (1 + before))
+    later, last, more_after = await _surroundings(source, span, 1, STEP * (1 + after))
+    return Passage(
+        book=sha256,
+        title=source.card.title,
+        tag=tag,
+        span=span,
+        quote=quote,
+        before=earlier,
+        after=later,
+        heading=" › ".join(source.heading_path(span.first)),
+        label=position_words(source, span, locale),
+        first=first.first,
+        last=last.last,
+        more_before=more_before,
+        more_after=more_after,
+        machine_read=source.card.machine_read,
+    )
+
+
+def position_words(source: Source, span: Span, locale: str | None = None) -> str:
+    """Where a span stands, in words: printed page (and page of the file where they differ), share of the book."""
+    parts = []
+    printed = source.label(span.file) or source.printed_page(span.first)
+    if source.paged:
+        of_file = str(span.file + 1)
+        if printed and printed != of_file:
+            parts.append(say("page_printed_and_file", locale, printed=printed, page=of_file))
+        else:
+            parts.append(say("page_printed", locale, printed=of_file))
+    elif printed:
+        parts.append(say("page_printed", locale, printed=printed))
+    parts.append(say("share", locale, percent=source.share(span.first)))
+    return " · ".join(parts)
+
+
+async def _surroundings(source: Source, span: Span, step: int, characters: int) -> tuple[str, Span, bool]:
+    """Neighbouring runs on one side until `characters` are reached; the text, the outermost run, and whether more follows."""
+    parts: list[str] = []
+    total, at = 0, span
+    while True:
+        beside = await (source.next_run(at) if step > 0 else source.previous_run(at))
+        if beside is None:
+            return _joined(parts, step), at, False
+        length = beside.end - beside.start
+        if parts and total + length > characters:
+            return _joined(parts, step), at, True
+        first, second = (at, beside) if step > 0 else (beside, at)
+        gap, text = await source.gap(first, second), await source.text(beside)
+        parts += [gap, text]
+        total += length
+        at = beside
+
+
+def _joined(parts: list[str], step: int) -> str:
+    """Parts alternate gap, text, walking outwards."""
+    return "".join(parts) if step > 0 else "".join(reversed(parts))

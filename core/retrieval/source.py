@@ -1,0 +1,199 @@
+"""One book as one turn may see it: rights checked, everything cut at the reading limit. The only gate to stored text.
+
+Nothing here returns a character, a title or a summary that lies at or past the limit (P6), and nothing is read for a
+channel that has no right to the book (P9).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from core import extracts
+from core.errors import Missing
+from core.model import BookCard, Chapter, Contents, Limit, Position, Segment, Span, TocEntry
+from core.store import Store
+
+
+class Source:
+    """A permitted book, bounded by a limit. Positions and spans are the book's own."""
+
+    def __init__(self, store: Store, contents: Contents, card: BookCard, limit: Limit) -> None:
+        self._store = store
+        self._contents = contents
+        self.card = card
+        self.language = card.language
+        self.limit = limit
+        self.sha256 = contents.sha256
+        self.text_version = contents.text_version
+        self._runs: dict[int, tuple[Span, ...]] = {}
+        self._starts = (0, *accumulate(contents.lengths))
+
+    @classmethod
+    async def open(
+        cls, store: Store, channel: int, sha256: str, limit: Limit, *, text_version: str | None = None
+    ) -> "Source":
+        """The book as this channel may see it. Raises Missing when the channel has no right to it (any more)."""
+        card = await store.shelf.card(channel, sha256)
+        contents = await store.books.contents(sha256, text_version) if card else None
+        if card is None or contents is None:
+            raise Missing("book_removed")
+        return cls(store, contents, card, limit)
+
+    @property
+    def files(self) -> int:
+        return len(self._contents.lengths)
+
+    @property
+    def characters(self) -> int:
+        return self._starts[-1]
+
+    @property
+    def paged(self) -> bool:
+        """True when the book's files are pages."""
+        return self.card.format == "pdf"
+
+    @property
+    def end(self) -> Position:
+        """The first position not permitted: the limit, or the end of the book."""
+        if self.limit.position is not None:
+            return self.limit.position
+        last = max(self.files - 1, 0)
+        return Position(last, self._contents.lengths[last] if self.files else 0)
+
+    def share(self, position: Position) -> int:
+        """How much of the whole book lies before this position, in percent."""
+        if not self.characters:
+            return 0
+        return int(100 * (self._starts[position.file] + position.offset) / self.characters)
+
+    def join_after(self, file: int) -> str | None:
+        return self._contents.joins[file]
+
+    def label(self, file: int) -> str:
+        return self._contents.labels[file]
+
+    def contents(self) -> Contents:
+        """The structure of the book with everything past the limit left out."""
+        return replace(
+            self._contents,
+            toc=self.toc,
+            chapters=self.chapters,
+            pages=tuple(mark for mark in self._contents.pages if Position(mark.file, mark.offset) < self.end),
+            blind=self.blind,
+        )
+
+    @property
+    def blind(self) -> tuple[int, ...]:
+        return tuple(file for file in self._contents.blind if Position(file, 0) < self.end)
+
+    @property
+    def toc(self) -> tuple[TocEntry, ...]:
+        return tuple(entry for entry in self._contents.toc if Position(entry.file, entry.offset) < self.end)
+
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        return tuple(chapter for chapter in self._contents.chapters if chapter.start < self.end)
+
+    def heading_path(self, position: Position) -> tuple[str, ...]:
+        """The contents titles that a position stands under, outermost first; later titles never show."""
+        path: list[TocEntry] = []
+        for entry in self.toc:
+            if Position(entry.file, entry.offset) > position:
+                break
+            while path and path[-1].depth >= entry.depth:
+                path.pop()
+            path.append(entry)
+        return tuple(entry.title for entry in path)
+
+    def printed_page(self, position: Position) -> str:
+        """The label of the printed page a position stands on; empty when the book has no page marks."""
+        label = ""
+        for mark in self._contents.pages:
+            if Position(mark.file, mark.offset) > position:
+                break
+            label = mark.label
+        return label
+
+    async def runs(self, file: int) -> tuple[Span, ...]:
+        """The permitted runs of one file, in order; a run that reaches past the limit is left out."""
+        if not 0 <= file < self.files or Position(file, 0) >= self.end:
+            return ()
+        if file not in self._runs:
+            runs = await self._store.books.runs(self.sha256, self.text_version, file)
+            self._runs[file] = tuple(run for run in runs if self.limit.permits(run))
+        return self._runs[file]
+
+    async def is_run(self, span: Span) -> bool:
+        return span in await self.runs(span.file)
+
+    async def text(self, span: Span) -> str:
+        """Exactly the stored characters, hash-checked (P3). Raises Missing for what lies past the limit."""
+        if not self.limit.permits(span):
+            raise Missing("beyond_limit")
+        return await self._store.books.text(self.sha256, self.text_version, span)
+
+    async def texts(self) -> list[tuple[str, str | None]]:
+        """Every permitted file with its join, the last one cut at the limit."""
+        found: list[tuple[str, str | None]] = []
+        for file in range(self.files):
+            if Position(file, 0) >= self.end:
+                break
+            text = await self._store.books.file_text(self.sha256, self.text_version, file)
+            if self.end.file == file:
+                text = text[: self.end.offset]
+            found.append((text, self._contents.joins[file]))
+        return found
+
+    async def runs_between(self, start: Position, end: Position) -> list[Span]:
+        """The permitted runs that lie wholly between two positions."""
+        found: list[Span] = []
+        for file in range(start.file, min(end.file, self.files - 1) + 1):
+            found += [run for run in await self.runs(file) if run.first >= start and run.last <= end]
+        return found
+
+    async def segments(self) -> list[Segment]:
+        """The permitted segments. One that reaches past the limit is cut there and summarised by extraction."""
+        found: list[Segment] = []
+        for segment in await self._store.books.segments(self.sha256, self.text_version):
+            if segment.start >= self.end:
+                break
+            if segment.end > self.end:
+                runs = await self.runs_between(segment.start, self.end)
+                pieces = [(run, await self.text(run)) for run in runs]
+                path = self.heading_path(segment.start)
+                summary = extracts.summarise(pieces, self.language)
+                segment = Segment(segment.sequence, path[-1] if path else "", segment.start, self.end, summary)
+            found.append(segment)
+        return found
+
+    async def next_run(self, span: Span) -> Span | None:
+        """The permitted run after this one, across files."""
+        return await self._beside(span, 1)
+
+    async def previous_run(self, span: Span) -> Span | None:
+        return await self._beside(span, -1)
+
+    async def _beside(self, span: Span, step: int) -> Span | None:
+        runs = await self.runs(span.file)
+        if span in runs:
+            at = runs.index(span) + step
+            if 0 <= at < len(runs):
+                return runs[at]
+        file = span.file + step
+        while 0 <= file < self.files and Position(file, 0) < self.end:
+            beyond: Sequence[Span] = await self.runs(file)
+            if beyond:
+                return beyond[0 if step > 0 else -1]
+            file += step
+        return None
+
+    async def gap(self, run: Span, following: Span) -> str:
+        """What stands between two neighbouring runs: stored white space, or what joins two files."""
+        if run.file == following.file:
+            if run.end == following.start:
+                return ""
+            return await self.text(Span(run.file, run.end, following.start))
+        join = self.join_after(run.file)
+        if join is None or following.file != run.file + 1:
+            return "\n\n"
+        return join
