@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ _BOOK = "a file, or the id of a book that was added (its first 8 characters or m
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. Never raises, never prints a traceback."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?" and goes on
     arguments = parser().parse_args(argv)
     try:
         try:

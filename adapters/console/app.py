@@ -2,12 +2,12 @@
 
 import logging
 import re
-import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.console import view
+from adapters.console.files import export_path, is_file, typed_path, write_new
 from adapters.console.terminal import Page
 from core.club import Club
 from core.errors import LoccitError, Missing, ReaderError
@@ -42,6 +42,12 @@ _AFTER = {">", *(say("console_word_after", locale) for locale in LOCALES)}
 def local_reader(locale: str) -> Reader:
     """Whoever sits at this machine; the folder is theirs, so they manage it."""
     return Reader("local", locale, manages=True)
+
+
+def local_upload(path: Path, reader: Reader, id: str, password: str | None) -> Upload:
+    """The upload of a file of this machine; bytes of its name that are no text become "?"."""
+    name = path.name.encode("utf-8", "replace").decode("utf-8")
+    return Upload(f"{PLATFORM}:{id}", HERE, reader, path, name, password=password)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +140,8 @@ class Console:
             await self._press(int(number[1]), page)
         elif line.lower() in _BEFORE or line.lower() in _AFTER:
             await self._step(page, forward=line.lower() in _AFTER)
-        elif "/" in line and _is_file(self._file(line)):  # dragged into the window
-            await self._add_file(self._file(line), page)
+        elif "/" in line and is_file(path := typed_path(self._folder, line)):  # dragged into the window
+            await self._add_file(path, page)
         elif line.startswith("/"):
             raise ReaderError("console_unknown_command", command=name)
         else:
@@ -146,25 +152,13 @@ class Console:
 
     # Books
 
-    def _file(self, words: str) -> Path:
-        """The path somebody typed or dragged in: as it stands, or with the quotes and backslashes of a shell."""
-        plain = self._folder / words
-        if _is_file(plain):
-            return plain
-        try:
-            [path] = shlex.split(words)
-            return self._folder / Path(path).expanduser()
-        except (ValueError, RuntimeError):  # not one word, quotes that do not close, nobody's home
-            return plain
-
     async def _add(self, words: str, page: Page) -> None:
         if not words:
             raise ReaderError("console_add_what")
-        await self._add_file(self._file(words), page)
+        await self._add_file(typed_path(self._folder, words), page)
 
     async def _add_file(self, path: Path, page: Page, *, use: bool = False) -> None:
-        event = f"{PLATFORM}:{self._new_id()}"
-        upload = Upload(event, HERE, self._reader, path, path.name, password=self._password)
+        upload = local_upload(path, self._reader, self._new_id(), self._password)
         await self._follow(self._club.add_book(upload), page, use=use)
 
     async def _books(self, _: str, page: Page) -> None:
@@ -273,34 +267,9 @@ class Console:
 
     async def _export(self, words: str, page: Page) -> None:
         text = await self._club.export(HERE, self._reader.locale)
-        path = self._file(words) if words else self._free_name()
-        try:
-            with path.open("x", encoding="utf-8") as file:
-                try:
-                    file.write(text)
-                    file.flush()
-                except OSError:
-                    path.unlink()
-                    raise
-        except FileExistsError as error:
-            raise ReaderError("console_export_exists", path=str(path)) from error
-        except OSError as error:
-            raise ReaderError("console_export_failed", path=str(path), reason=error.strerror or "") from error
+        path = typed_path(self._folder, words) if words else export_path(self._folder)
+        write_new(path, text)
         page.say(view.sentence(page.look, "console_exported", path=str(path)))
-
-    def _free_name(self) -> Path:
-        number, path = 1, self._folder / "loccit-export.md"
-        while path.exists():
-            number += 1
-            path = self._folder / f"loccit-export-{number}.md"
-        return path
 
     async def _help(self, _: str, page: Page) -> None:
         page.say(view.sentence(page.look, "console_help"))
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a name longer than the system takes
-        return False

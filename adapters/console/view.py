@@ -68,7 +68,11 @@ def _block(block: Block, look: Look, first: str, rest: str) -> list[str]:
         case Quote(children):
             return _blocks(children, look, first + "> ", rest + "> ")
         case CodeBlock(text, _, cites):
-            code = [lead + _INDENT + harmless(line) for lead, line in _led(text.splitlines(), first, rest)]
+            code = [
+                part
+                for lead, line in _led(text.splitlines(), first, rest)
+                for part in wrap([Piece(line)], look, first=lead + _INDENT, rest=rest + _INDENT)
+            ]
             return code + (wrap(_inline(cites), look, first=rest, rest=rest) if cites else [])
         case ListBlock(items, ordered, start):
             lines: list[str] = []

@@ -5,7 +5,7 @@ from argparse import Namespace
 from adapters.console import view
 from adapters.console.app import HERE
 from bot import shapes
-from bot.commands.headless import Desk, each_book, run_headless
+from bot.commands.headless import Desk, each_book, run_headless, typed
 from bot.config import Config
 from core.model import BookCard
 
@@ -18,11 +18,11 @@ def run(arguments: Namespace, config: Config) -> int:
         desk.show(shapes.text(card, book, desk.locale), view.whole(book))
 
     def passage(desk: Desk, card: BookCard) -> None:
-        found = desk.do(desk.club.open_tag(HERE, card.sha256, arguments.tag, locale=desk.locale))
+        found = desk.do(desk.club.open_tag(HERE, card.sha256, typed(arguments.tag), locale=desk.locale))
         desk.show(shapes.passage(found), view.passage(found, desk.look))
 
     def quote(desk: Desk, card: BookCard) -> None:
-        _, found = desk.do(desk.club.find_quote(HERE, arguments.words, card.sha256))
+        _, found = desk.do(desk.club.find_quote(HERE, typed(arguments.words), card.sha256))
         desk.show(shapes.quote(found), view.quotes(card, found, desk.look))
 
     work = {"text": text, "passage": passage, "quote": quote}[arguments.command]

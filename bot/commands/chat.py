@@ -25,8 +25,6 @@ def run(arguments: Namespace, config: Config) -> int:
     """Hold the dialogue; exit code 0 when the reader leaves or the input ends."""
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?" and goes on
     terminal = Terminal(sys.stdin, sys.stdout, locale=config.locale, colour=config.colour)
     demo = arguments.command == "demo"
     if demo and arguments.data is None:

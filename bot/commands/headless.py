@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.console.app import HERE, PLATFORM, local_reader
+from adapters.console.app import HERE, local_reader, local_upload
 from adapters.console.text import Look
 from bot.config import Config
 from bot.failures import explain
@@ -18,7 +18,7 @@ from bot.shapes import Json, print_json
 from bot.wiring import new_id, open_club
 from core.club import SHORTEST_ID, Club
 from core.errors import Missing
-from core.model import BookCard, Ready, Upload
+from core.model import BookCard, Ready
 
 _Result = TypeVar("_Result")
 _ID = re.compile(rf"[0-9a-fA-F]{{{SHORTEST_ID},64}}")
@@ -74,7 +74,7 @@ class Desk:
         raise Missing("book_id_ambiguous" if meant else "book_not_found", book=name)
 
     async def _added(self, path: Path) -> BookCard:
-        upload = Upload(f"{PLATFORM}:{new_id()}", HERE, self._reader, path, path.name, password=self._password)
+        upload = local_upload(path, self._reader, new_id(), self._password)
         async for event in self.club.add_book(upload):
             if isinstance(event, Ready):
                 return event.card
@@ -99,6 +99,11 @@ def each_book(desk: Desk, names: Sequence[str], work: Callable[[BookCard], None]
     for name in names:
         with desk.failures():
             work(desk.do(desk.book(name)))
+
+
+def typed(words: str) -> str:
+    """Words of the command line; bytes that are no text become U+FFFD."""
+    return words.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _exists(path: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from adapters.console import view
 from adapters.console.app import HERE, PLATFORM, local_reader
 from bot import shapes
-from bot.commands.headless import Desk, each_book, run_headless
+from bot.commands.headless import Desk, each_book, run_headless, typed
 from bot.config import Config
 from bot.wiring import new_id
 from core.errors import BrokenPromise, ReaderError
@@ -27,7 +27,7 @@ def run(arguments: Namespace, config: Config) -> int:
 
     def work(desk: Desk) -> None:
         if arguments.question != "-":
-            each_book(desk, arguments.books, lambda card: answer(desk, card, arguments.question))
+            each_book(desk, arguments.books, lambda card: answer(desk, card, typed(arguments.question)))
             return
         cards: list[BookCard] = []
         each_book(desk, arguments.books, cards.append)
