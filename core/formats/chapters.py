@@ -146,7 +146,11 @@ def _aside(
 
 def _first_named(toc: Sequence[TocEntry], kinds: Sequence[Kind | None]) -> int | None:
     """The first entry named as a chapter, when at least three and half of all leaves are: numbered poems are no chapters."""
-    leaves = [index for index in range(len(toc)) if not _has_children(toc, index)]
+    leaves = [
+        index
+        for index, entry in enumerate(toc)
+        if not (_has_children(toc, index) or is_front(entry.title) or is_back(entry.title))
+    ]
     named = [index for index in leaves if (kind := kinds[index]) is not None and kind.rank >= 5]
     return named[0] if len(named) >= 3 and 2 * len(named) >= len(leaves) else None
 

@@ -116,8 +116,15 @@ def _close(one: _Candidate, other: _Candidate, texts: Sequence[str]) -> bool:
 
 
 def _unless_list(group: list[_Candidate]) -> list[_Candidate]:
+    """A close group as it is, or, when it is a list of contents, what repeats it right behind it."""
     ranks = Counter(candidate.kind.rank for candidate in group)
-    return [] if max(ranks.values(), default=0) >= 3 else group
+    if max(ranks.values(), default=0) < 3:
+        return group
+    lines = [candidate.line.casefold() for candidate in group]
+    again = next((index for index, line in enumerate(lines) if line in lines[:index]), len(group))
+    # Under a second part numbers begin anew: that is still the list.
+    rest = group[again:]
+    return rest if len(rest) <= 2 else []
 
 
 def _in_sequence(candidates: list[_Candidate]) -> list[_Candidate]:

@@ -92,7 +92,9 @@ def joined_headings(extracted: Extracted) -> list[HeadingMark]:
             last = marks[-1]
             kind = kind_of(last.title)
             near = not text[ends[-1] : mark.position.offset].strip()
-            if near and kind is not None and kind.bare and kind_of(title) is None:
+            # A part's title stands on its own level; what stands below is its first chapter.
+            fits = kind is not None and kind.bare and (kind.rank >= 5 or mark.level <= last.level)
+            if near and fits and kind_of(title) is None and not title[0].isdigit():
                 marks[-1] = replace(last, title=join_title(last.title, title))
                 ends[-1] = end
                 continue

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 _NUMBER_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty thirty forty fifty the first second third fourth fifth sixth seventh eighth ninth tenth last "
+    "nineteen twenty thirty forty fifty first second third fourth fifth sixth seventh eighth ninth tenth last "
     "uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte treinta cuarenta "
     "primero primera segundo segunda tercero tercera cuarto cuarta quinto quinta sexto sexta septimo septima octavo octava "
     "noveno novena decimo decima ultimo ultima um dois quatro sete oito nove dez onze doze treze quatorze quinze vinte "
