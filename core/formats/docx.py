@@ -2,18 +2,17 @@
 
 import io
 import zipfile
+import zlib
 
 import mammoth
 
 from core.errors import BadBook
+from core.formats.epub.archive import MOST_ENTRIES, MOST_INFLATED
 from core.formats.extracted import Extracted
 from core.formats.markup import parse_xml
 from core.formats.web import from_tree
 from core.formats.xhtml import parse
 
-MOST_ENTRIES = 10_000
-MOST_BYTES = 300 * 1024 * 1024
-"""Inflated, counted while inflating: sizes that an archive declares are not trusted."""
 _RATIO = 200
 _RATIO_FROM = 8 * 1024 * 1024
 _CHUNK = 1 << 20
@@ -27,7 +26,17 @@ def read_docx(data: bytes) -> Extracted:
     properties = _checked(data)
     try:
         html = mammoth.convert_to_html(io.BytesIO(data), convert_image=mammoth.images.img_element(_no_picture)).value
-    except (KeyError, ValueError, AttributeError, IndexError, TypeError, OSError, zipfile.BadZipFile, SyntaxError):
+    except (
+        KeyError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        TypeError,
+        OSError,
+        zipfile.BadZipFile,
+        SyntaxError,
+        zlib.error,
+    ):
         # mammoth has no error of its own: what it trips over is a broken document.
         raise BadBook("book_docx_broken") from None
     root = parse(f"<html><body>{html}</body></html>", html=True)
@@ -52,13 +61,13 @@ def _checked(data: bytes) -> bytes:
                     while chunk := stream.read(_CHUNK):
                         size += len(chunk)
                         total += len(chunk)
-                        if total > MOST_BYTES or size > max(_RATIO_FROM, _RATIO * max(1, entry.compress_size)):
+                        if total > MOST_INFLATED or size > max(_RATIO_FROM, _RATIO * max(1, entry.compress_size)):
                             raise BadBook("book_docx_too_large")
                         if entry.filename == "docProps/core.xml":
                             kept.append(chunk)
                 if kept:
                     properties = b"".join(kept)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RuntimeError):
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError, RuntimeError):
         raise BadBook("book_docx_broken") from None
     return properties
 

@@ -14,7 +14,8 @@ _FIELD = re.compile(r"^(title|author|authors|lang|language):[^\S\n]*(.*?)[^\S\n]
 _ITEM = re.compile(r"^\s*-\s+(.+)$", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NOTE = re.compile(r"^ {0,3}\[\^([^\]\s]{1,40})\]:[^\S\n]*")
-_NOTE_MARK = re.compile(r"\[\^[^\]\s]{1,40}\]")
+_NOTE_MARK = re.compile(r"(?P<code>(`+)(?!`).*?(?<!`)\2(?!`))|\[\^[^\]\s]{1,40}\]")
+"""A note marker, or a piece of code in the line, which is left alone."""
 
 
 def read_markdown(data: bytes) -> Extracted:
@@ -59,7 +60,7 @@ def _without_marks(text: str) -> str:
             elif found[1].startswith(fence):
                 fence = ""
         elif not fence:
-            line = _NOTE.sub(r"\\[\1\\] ", line)
-            line = _NOTE_MARK.sub("", line) if "`" not in line else line
+            line = _NOTE.sub(r"\n\\[\1\\] ", line)
+            line = _NOTE_MARK.sub(lambda mark: mark["code"] or "", line)
         lines.append(line)
     return "\n".join(lines)
