@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from core.model import Position, Span
@@ -230,6 +231,8 @@ def _agreement(units: list[str], there: list[tuple[str, int, int]]) -> tuple[flo
     if not pairs:
         return None
     total = sum(map(_weight, units))
+    sums = [0.0, *accumulate(_weight(unit) for unit, _, _ in there)]
+    agreed = [0.0, *accumulate(_weight(units[i]) for i, _ in pairs)]
     best: tuple[float, int, int] | None = None
     # A stray word far off may have joined the common sequence: try it without its first and last members as well.
     for first in range(min(3, len(pairs))):
@@ -237,9 +240,8 @@ def _agreement(units: list[str], there: list[tuple[str, int, int]]) -> tuple[flo
             (quoted, start), (quoted_last, end) = pairs[first], pairs[last]
             start = max(start - quoted, 0)
             end = min(end + len(units) - 1 - quoted_last, len(there) - 1)
-            covered = sum(_weight(there[i][0]) for i in range(start, end + 1))
-            agreed = sum(_weight(units[i]) for i, _ in pairs[first : last + 1])
-            score = 2 * agreed / (total + covered)
+            both = agreed[last + 1] - agreed[first]
+            score = 2 * both / (total + sums[end + 1] - sums[start])
             if best is None or score > best[0]:
                 best = (score, there[start][1], there[end][2])
     return best if best is not None and best[0] >= _NEAR else None

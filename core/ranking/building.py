@@ -35,7 +35,7 @@ def _write(database: sqlite3.Connection, book: ParsedBook) -> None:
     weights = array("I", map(weight, texts))
     windows = cut_windows(book, weights)
     stemming = "porter " if book.language == "en" else ""
-    database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 8192;")
+    database.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;")
     database.execute(
         "CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, detail=none, "
         f"tokenize=\"{stemming}unicode61 remove_diacritics 2 categories 'L* M* N* Co'\")"

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from core import words
 
+EXACT = 0.5
+"""What the very form of a word adds where its first five letters are looked for: +0.3 to +2 points of recall."""
+
 _UNSPACED = re.compile(f"[{words.UNSPACED}]+")
 _ARABIC = re.compile("[\u0621-\u064a]+")
 # Light stemming of Arabic: conjunction, preposition and article before a word; pronoun, plural and feminine endings after.
@@ -44,6 +47,8 @@ class Term:
 
     match: str
     word: str
+    share: float = 1.0
+    """How much of its weight counts."""
 
 
 def question_terms(question: str, language: str) -> list[Term]:
@@ -64,4 +69,6 @@ def question_terms(question: str, language: str) -> list[Term]:
         prefixed = language != "en" and len(token) >= words.STEM_LETTERS and not token[0].isdigit()
         match = f'"{words.stem(token)}"*' if prefixed else f'"{token}"'
         terms.setdefault(match, Term(match, word))
+        if prefixed and len(token) > words.STEM_LETTERS:
+            terms.setdefault(f'"{token}"', Term(f'"{token}"', word, EXACT))
     return list(terms.values())

@@ -5,11 +5,12 @@ import sqlite3
 import threading
 from array import array
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import accumulate, chain
 from pathlib import Path
+from typing import NamedTuple
 
 from core.model import Position, Span
 from core.ranking.building import VERSION
@@ -25,8 +26,7 @@ class BrokenTable(Exception):
     """The file is missing, damaged or of another version: build it again. Nothing else is lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A stretch of runs in reading order, what each run costs in tokens with its tag, and its score (higher is better)."""
 
     runs: tuple[Span, ...]
@@ -102,47 +102,43 @@ class RankTable:
         terms = question_terms(words, language)
         if not permitted or not terms:
             return Ranked(terms=tuple(dict.fromkeys(term.word for term in terms)))
-        scores, shares, missing = self._score(terms, permitted)
-        best = nsmallest(top, scores, key=lambda window: (-scores[window], window))
-        windows = tuple(self._window(number, permitted, scores[number], shares[number]) for number in best)
+        windows, missing = self._best(terms, permitted, top)
         files = [window.runs[0].file for window in windows[:5]]
-        return Ranked(
-            windows,
-            tuple(dict.fromkeys(term.word for term in terms)),
-            tuple(missing),
-            max(map(files.count, files)) / len(files) if files else 0.0,
-        )
+        agreement = max(map(files.count, files)) / len(files) if files else 0.0
+        return Ranked(windows, tuple(dict.fromkeys(term.word for term in terms)), missing, agreement)
 
-    def _window(self, number: int, permitted: int, score: float, share: float) -> Window:
-        begin, end = self._first[number], min(self._last[number], permitted)
-        return Window(self._runs[begin:end], self._costs[begin:end], score, share)
-
-    def _score(self, terms: list[Term], permitted: int) -> tuple[dict[int, float], dict[int, float], list[str]]:
+    def _best(self, terms: list[Term], permitted: int, top: int) -> tuple[tuple[Window, ...], tuple[str, ...]]:
         norms = self._norms if permitted == len(self._runs) else self._permitted_norms(permitted)
         count = len(norms)
         files = self._runs[permitted - 1].file + 1
-        scores: defaultdict[int, float] = defaultdict(float)
-        shares: defaultdict[int, float] = defaultdict(float)
-        file_scores: defaultdict[int, float] = defaultdict(float)
-        total = 0.0
+        scores = [0.0] * count
+        file_scores = [0.0] * files
+        having: list[tuple[float, Counter[int]]] = []
         found: dict[str, bool] = {}
         for term in terms:
             hits = self._hits(term, permitted)
             found[term.word] = found.get(term.word, False) or bool(hits)
             in_windows = Counter(chain.from_iterable(map(self._windows_of.__getitem__, hits)))
-            worth = _worth(len(in_windows), count)
-            total += worth
+            worth = _worth(len(in_windows), count) * term.share
+            having.append((worth, in_windows))
+            worth *= K1 + 1
             for window, frequency in in_windows.items():
-                scores[window] += worth * frequency * (K1 + 1) / (frequency + norms[window])
-                shares[window] += worth
+                scores[window] += worth * frequency / (frequency + norms[window])
             in_files = Counter(map(self._files.__getitem__, hits))
-            worth = _worth(len(in_files), files)
+            worth = FILE_SHARE * (K1 + 1) * _worth(len(in_files), files) * term.share
             for file, frequency in in_files.items():
-                file_scores[file] += worth * frequency * (K1 + 1) / (frequency + K1)
-        for window in scores:
-            scores[window] += FILE_SHARE * file_scores[self._files[self._first[window]]]
-            shares[window] /= total
-        return scores, shares, [word for word, hit in found.items() if not hit]
+                file_scores[file] += worth * frequency / (frequency + K1)
+        candidates = set().union(*(windows for _, windows in having))
+        for window in candidates:
+            scores[window] += file_scores[self._files[self._first[window]]]
+        best = nsmallest(top, candidates, key=lambda window: (-scores[window], window))
+        total = sum(worth for worth, _ in having)
+        windows = []
+        for window in best:
+            begin, end = self._first[window], min(self._last[window], permitted)
+            share = sum(worth for worth, windows_having in having if window in windows_having) / total
+            windows.append(Window(self._runs[begin:end], self._costs[begin:end], scores[window], share))
+        return tuple(windows), tuple(word for word, hit in found.items() if not hit)
 
     def _permitted_norms(self, permitted: int) -> list[float]:
         """The length part of BM25 for each window that has a permitted run, windows cut at the limit."""
@@ -162,11 +158,9 @@ class RankTable:
                     "SELECT rowid FROM words WHERE words MATCH ? AND rowid <= ?", (term.match, permitted)
                 )
                 return [rowid - 1 for (rowid,) in found]
-            except sqlite3.OperationalError as error:
+            except sqlite3.Error as error:
                 if "phrase queries" in str(error):  # a character that is a letter to us and none to the index
                     return []
-                raise
-            except sqlite3.DatabaseError as error:
                 raise BrokenTable(str(error)) from error
 
 

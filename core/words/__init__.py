@@ -117,7 +117,7 @@ STEM_LETTERS = 5
 
 
 def stem(term: str) -> str:
-    """The first five letters, which is how inflected forms meet ("walking", "walked"); numbers and CJK stay whole."""
+    """The first five letters, which is how inflected forms meet ("pregunta", "preguntaron"); numbers and CJK stay whole."""
     return term if term[:1].isdigit() else term[:STEM_LETTERS]
 
 

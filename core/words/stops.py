@@ -6,7 +6,7 @@ of a question, a sign that it is not about a book. CJK entries are strings looke
 
 _EN = """a about above after again against all also although am among an and any are aren as at be because been before
 being below between both but by came can cannot could couldn did didn do does doesn doing don done down during each either
-else ever every few for from further get go goes going got had hadn happen happened happens has hasn have haven having he
+else ever every feel feels feeling felt few for from further get go goes going got had hadn happen happened happening happens has hasn have haven having he
 her here hers herself him himself his how however i if in into is isn it its itself just let ll made make makes many may me might more most
 much must mustn my myself neither no nor not now of off on once one only or other ought our ours ourselves out over
 own please quite rather re s said say same shall shan she should shouldn since so some something such t tell than that the
@@ -41,7 +41,7 @@ avez avoir avons c ca car ce ceci cela celle celles celui cependant ces cet cett
 comment contre d dans de depuis des dessous dessus deux dit doit donc dont du durant elle elles en encore entre es est et etaient
 etait etant ete etes etre eu eux fait faire fait fut furent hors hui il ils j jamais je jusqu jusque l la laquelle le
 lequel les lesquels leur leurs lors lorsque lui m ma mais malgre me meme memes mes mien moi moins mon n ne ni non nos notre
-nous on ont or ou par parce parmi pas pendant personne peu peut plus pour pourquoi pres puis puisque qu quand quel quelle quelles
+nous on ont or ou par parce parmi pas pendant personne peu peut plus pour pourquoi pres puis puisque qu quand que quel quelle quelles
 quels quelque quelques qui quoi s sa sans se selon sera serait ses si sien soi soit son sont sous suis sur t ta tandis
 te tel telle tes toi ton toujours tous tout toute toutes tres tu un une uns vers voici voila vos votre vous y"""
 
