@@ -32,7 +32,7 @@ def file_starts(files: Sequence[SpineFile]) -> list[int]:
 
 def mostly_cjk(files: Sequence[SpineFile]) -> bool:
     """Whether at least a third of the book is in Chinese, Japanese or Korean characters (sampled)."""
-    sample = "".join(file.text[:: max(1, len(file.text) // 400)] for file in files[:: max(1, len(files) // 200)])
+    sample = "".join(file.text[:: max(1, len(file.text) // 100)] for file in files[:: max(1, len(files) // 200)])
     return len(_CJK.findall(sample)) * 3 >= sum(mark.isalpha() for mark in sample) > 0
 
 

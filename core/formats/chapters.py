@@ -127,6 +127,7 @@ def _aside(
     kinds = [kind_of(title) for title in titles]
     first = _first_named(toc, kinds)
     preliminary = first if first is not None and at[first] <= early else 0
+    last_named = max((index for index, kind in enumerate(kinds) if kind and kind.rank >= 5), default=len(toc))
     aside: set[int] = set()
     under: int | None = None
     for index, entry in enumerate(toc):
@@ -135,7 +136,8 @@ def _aside(
             continue
         under = None
         marked = entry.file in extracted.front_files or entry.file in extracted.back_files
-        titled = (is_front(entry.title) or is_back(entry.title)) and (entry.depth == 1 or index < preliminary)
+        outside = entry.depth == 1 or index < preliminary or index > last_named
+        titled = (is_front(entry.title) or is_back(entry.title)) and outside
         notes = fold_title(entry.title).startswith(("notes ", "notas ", "anmerkungen ")) and _has_children(toc, index)
         if marked or titled or notes or index < preliminary:
             aside.add(index)
