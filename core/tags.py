@@ -5,11 +5,11 @@ grouped tags, a missing `f`, a missing bracket) but repair nothing: what the cle
 
 What is *tag-shaped*, exactly (C04, C08 and their neighbours):
 
-- in square brackets of any kind: a body that begins with `f` and a digit (`[f1]`, `[f1-293]`, `[f1-42-101? no]`), that
-  holds an `f` triple anywhere (`[see f1-42-101]`), or that begins with three numbers joined by dashes (`[1-0-42]`)
-  unless they read as a date (`[2024-01-15]`, `[3-5-1999]`), have leading zeros, or belong to a longer chain of numbers
-  (`[978-3-16-148410-0]`);
-- in round brackets or none: only a complete `f` triple (`(f1-0-42)`, `f1-0-42`).
+- in square brackets of any kind: a body that begins with `f` and a digit (`[f1]`, `[f1-293]`, `[f1-42-101? no]`), or
+  with three numbers joined by dashes (`[1-0-42]`) unless they read as a date (`[2024-01-15]`, `[3-5-1999]`), have
+  leading zeros, or belong to a longer chain of numbers (`[978-3-16-148410-0]`);
+- in round brackets, none, or with other words in the brackets: only a complete `f` triple (`(f1-0-42)`, `f1-0-42`,
+  `[see f1-0-42]`).
 
 So `[3-2]`, `a[1-2]`, `[1]`, `[sic]`, `(6-4-2)` and dates are prose and stay.
 """
@@ -34,16 +34,14 @@ _INVISIBLE = (
 _NUMBER = r"\d+(?:[_\\" + _INVISIBLE + r"]+\d+)*"
 _SOFT = rf"[_*`~^\\{_INVISIBLE}]*"  # what may stand inside a tag and shows nothing
 _LOOSE = rf"[\s_*`~^\\{_INVISIBLE}]*"  # the same with white space, inside brackets
-_APART = r"(?<![0-9A-Za-zÀ-ɏ])"  # no letter of ours before it; Chinese and Japanese put no space there
 _F = r"[fFｆＦ𝐟𝑓𝖿𝚏ƒ]"
 _JOINT = rf"{_SOFT}\s?{_SOFT}{_DASHES}{_SOFT}\s?{_SOFT}"
 
 _NAKED = re.compile(
-    rf"{_APART}[({{（]?{_SOFT}{_F}{_SOFT}{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}[A-Za-z0-9]*(?:{_SOFT}[)}}）])?"
+    rf"[({{（]?{_SOFT}{_F}{_SOFT}{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}[A-Za-z0-9]*(?:{_SOFT}[)}}）])?"
 )
 """An `f` triple (or longer chain) without square brackets, with its round ones."""
 
-_F_TRIPLE = re.compile(rf"{_APART}{_F}{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}{_NUMBER}){{2}}")
 _F_START = re.compile(rf"{_LOOSE}{_F}{_LOOSE}\d")
 _BARE_START = re.compile(
     rf"{_LOOSE}({_NUMBER}){_LOOSE}{_DASHES}{_LOOSE}({_NUMBER}){_LOOSE}{_DASHES}{_LOOSE}({_NUMBER})"
@@ -55,11 +53,11 @@ _BEGINNING = re.compile(
     re.DOTALL,
 )
 _NAKED_BEGINNING = re.compile(
-    rf"{_APART}[({{（]?{_SOFT}(?:{_F}{_SOFT}(?:\s?·+{_SOFT}\s?)?(?:{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,8}}"
+    rf"[({{（]?{_SOFT}(?:{_F}{_SOFT}(?:\s?·+{_SOFT}\s?)?(?:{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,8}}"
     rf"(?:{_SOFT}\s?{_SOFT}(?:{_DASHES}{_SOFT}\s?{_SOFT})?)?)?)?\Z"
 )
 _NAKED_LOOK_ALIKE = re.compile(
-    rf"{_APART}{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?{_NUMBER}(?:{_JOINT}{_NUMBER})*(?:{_JOINT})?"
+    rf"{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?{_NUMBER}(?:{_JOINT}{_NUMBER})*(?:{_JOINT})?"
 )
 _REFERENCE = re.compile(r"(f?)(\d+(?:-\d+)*)\Z")
 _TRIPLE = re.compile(r"f?(\d+)-(\d+)-(\d+)\Z")
@@ -78,7 +76,7 @@ _OUR_TAG = re.compile(r" \[f(\d+)-(\d+)-(\d+)\]")
 # the place where it stands says how to take it out again.
 _MARK = "·"
 _SITES = re.compile(
-    rf"(?P<f>{_APART}{_F}{_LOOSE})(?P<m1>{_MARK}*)(?={_LOOSE}{_NUMBER}{_LOOSE}{_DASHES})"
+    rf"(?P<f>{_F}{_LOOSE})(?P<m1>{_MARK}*)(?={_LOOSE}{_NUMBER}{_LOOSE}{_DASHES})"
     rf"|(?P<bf>[\[［【〔]{_LOOSE}{_F}{_LOOSE})(?P<m2>{_MARK}*)(?={_LOOSE}\d)"
     rf"|(?P<n>[\[［【〔]{_LOOSE}{_NUMBER}{_LOOSE})(?P<m3>{_MARK}*)"
     rf"(?={_LOOSE}{_DASHES}{_LOOSE}{_NUMBER}{_LOOSE}{_DASHES}{_LOOSE}\d)"
@@ -217,7 +215,7 @@ def read_tagged(text: str) -> list[tuple[Span, str]]:
 
 
 def _looks_like_tag(body: str) -> bool:
-    if _F_START.match(body) or _F_TRIPLE.search(body):
+    if _F_START.match(body):
         return True
     bare = _BARE_START.match(body)
     return bare is not None and not _is_prose(*(clean(number) for number in bare.groups()))

@@ -36,10 +36,12 @@ _READER = (
     MarkdownIt("commonmark", {"html": False})
     .enable(["table", "strikethrough"])
     # A definition `[1]: …` would vanish from the answer; an entity could smuggle in what the settling never saw.
-    .disable(["reference", "entity", "html_block", "html_inline"])
+    # Without joining, an escaped character can be told from one that was not.
+    .disable(["reference", "entity", "html_block", "html_inline", "text_join"])
 )
 _NOTE_AS_ADDRESS = re.compile(rf"\[([^\[\]\n]*)\]\(\s*<?((?:{NOTE.pattern}[\s,]*)+)>?\s*\)")
 _STRAY_BOLD = re.compile(r"(?<![\w*])(?:\*\*|__)(?=[^\s*_])|(?<=[^\s*_])(?:\*\*|__)(?![\w*])")
+_NOTES_IN_CODE = re.compile(rf"^(?:[ \t]*{NOTE.pattern})+[ \t]*\n|[ \t]*{NOTE.pattern}", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
 
 
@@ -105,8 +107,11 @@ class _Tree:
     def _inlines(self, tokens: Sequence[Token]) -> Iterator[Inline]:
         for token, inner in _elements(tokens):
             match token.type:
-                case "text" | "text_special":
-                    yield from _text(token.content)
+                case "text":
+                    # A bold mark that never found its partner is noise; one that was escaped is meant.
+                    yield from _text(_STRAY_BOLD.sub("", token.content))
+                case "text_special":
+                    yield Text(token.content)
                 case "softbreak" | "hardbreak":
                     yield LineBreak()
                 case "code_inline":
@@ -164,7 +169,7 @@ def _text(content: str) -> Iterator[Inline]:
 def _lift(content: str) -> tuple[str, tuple[Cite, ...]]:
     """Code without the footnotes inside it, and those."""
     notes = tuple(Cite(int(match[1])) for match in NOTE.finditer(content))
-    return re.sub(rf"[ \t]*{NOTE.pattern}", "", content), tuple(dict.fromkeys(notes))
+    return _NOTES_IN_CODE.sub("", content), tuple(dict.fromkeys(notes))
 
 
 def _code_block(token: Token) -> CodeBlock:
@@ -174,11 +179,11 @@ def _code_block(token: Token) -> CodeBlock:
 
 
 def _joined(nodes: Iterable[Inline]) -> tuple[Inline, ...]:
-    """Neighbouring texts as one, without a bold mark that never found its partner."""
+    """Neighbouring texts as one."""
     out: list[Inline] = []
     for is_text, group in groupby(nodes, key=lambda node: isinstance(node, Text)):
         if is_text:
-            text = _STRAY_BOLD.sub("", "".join(node.text for node in group if isinstance(node, Text)))
+            text = "".join(node.text for node in group if isinstance(node, Text))
             if text:
                 out.append(Text(text))
         else:

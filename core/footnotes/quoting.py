@@ -83,7 +83,8 @@ class Quotations:
             return None
         if mark in self._loose and _may_close(text, at):
             self._at += 1
-            return ""
+            self._loose = ""
+            return self._unseen(at)
         if not _may_open(text, at):
             self._at += 1
             return self._stray(mark, at)
@@ -96,15 +97,15 @@ class Quotations:
             self._at = found.end
             return text[at : found.end] if holds else self._bare(inner)
         self._at = at + 1
-        if mark in _SINGLE and _ELISIONS.match(text, at + 1):
+        # A quotation that runs on into the next paragraph opens again there: the mark stays when the words hold.
+        kept = _ELISIONS.match(text, at + 1) if mark in _SINGLE else None
+        if kept or (found.kind != "long" and (holds or mark in "'＇")):
             return mark
         if found.kind == "long":
             self._loose = _CLOSERS[mark]
-            return ""
-        if mark in "'＇":
-            return mark
-        # A quotation that runs on into the next paragraph opens again there: the mark stays when the words hold.
-        return mark if holds else ""
+        while text[self._at : self._at + 1] in (" ", "\u00a0", "\u202f"):
+            self._at += 1
+        return ""
 
     def _stray(self, mark: str, at: int) -> str:
         """A closing mark without an opening one. Apostrophes, feet and inches are none."""
@@ -112,7 +113,11 @@ class Quotations:
             return mark
         if mark in '"＂' and at and self._text[at - 1].isdigit():
             return mark
-        return ""
+        return self._unseen(at)
+
+    def _unseen(self, at: int) -> str:
+        """Nothing, in place of the mark at `at`; the space that French puts before it must be swept away as well."""
+        return GONE if self._text[at - 1 : at].isspace() else ""
 
     def _bare(self, inner: str) -> str:
         """A false quotation without its marks; quotations inside it are settled on their own."""

@@ -33,8 +33,10 @@ _FENCE_END = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
 _FENCE_END_BEGINNING = re.compile(r"[ \t>]*[`~]*[ \t]*\Z")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ENTITY_BEGINNING = re.compile(r"&[#\w]{0,32}\Z")
-_ADDRESS = re.compile(r"\((?:<|https?:|mailto:|www\.|#|/|\.\.?/|f?\d+-\d)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
-_ADDRESS_BEGINNING = re.compile(r"\((?:<?[^\s()]{0,64})?\Z")
+_ADDRESS = re.compile(r"\((?:<|https?:|mailto:|www\.|#|/|\.\.?/)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
+_ADDRESS_BEGINNING = re.compile(r"\((?:[^\s()]|\([^\s()]*\))*(?:\([^\s()]*)?\Z")
+_ADDRESS_LENGTH = 400
+"""Characters of a link's address that are left out with the link; a longer one is text."""
 _MARKUP = set("\\`*_{}[]()#+-.!<>|~&")
 
 Resolve = Callable[[tuple[Reference, ...], str], str]
@@ -121,6 +123,9 @@ class Scanner:
             end += 1
         if end == len(self._text) and not self._final:
             return False
+        if self._cut and end == len(self._text):  # code whose beginning was cut off
+            self._at = end
+            return True
         run = self._text[self._at : end]
         if len(run) >= 3 and _FENCE_BEFORE.match(self._line):
             line_end = self._text.find("\n", end)
@@ -192,6 +197,10 @@ class Scanner:
             return True
         if char in OPENERS:
             return self._bracket(self._at, self._at + 1)
+        if char == "\\" and self._at + 1 == len(self._text) and not self._final:
+            return False
+        if char == "\\" and self._text[self._at + 1 : self._at + 2] in tuple(OPENERS):
+            return self._bracket(self._at, self._at + 2)
         if char in "`~&\\":
             return self._literal()
         return self._naked()
@@ -275,8 +284,9 @@ class Scanner:
         if end == len(self._text) and not self._final:
             return False  # an address may follow, as in a link
         if self._text.startswith("(", end) and not self._fence:
-            address = _ADDRESS.match(self._text, end)
-            if address is None and not self._final and _ADDRESS_BEGINNING.match(self._text, end):
+            address = _ADDRESS.match(self._text, end, end + _ADDRESS_LENGTH)
+            short = not self._final and len(self._text) - end < _ADDRESS_LENGTH
+            if address is None and short and _ADDRESS_BEGINNING.match(self._text, end):
                 return False
             end = address.end() if address else end
         self._tag(found, raw, end)
@@ -306,13 +316,14 @@ class Scanner:
             else:
                 self._tag((Reference(raw, None),), raw, match.end())
             return True
+        ended = self._cut and match.end() == len(text)
         if raw[0] in "({（":
-            if raw[-1] not in ")}）":
+            if raw[-1] not in ")}）" and not ended:
                 return self._literal()
         elif raw[-1] in ")}）":
             raw = raw[:-1]
         found = naked_reference(raw)
-        if self._cut and match.end() == len(text):
+        if ended:
             found = Reference(raw, None)
         self._tag((found,), raw, at + len(raw))
         return True
