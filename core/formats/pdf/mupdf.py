@@ -26,9 +26,10 @@ pymupdf.set_messages(fd=2)
 # and are counted), and never `sort`: it mixes columns.
 _FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_PRESERVE_LIGATURES | pymupdf.TEXT_MEDIABOX_CLIP
 
-# What marking and covering do to the red, green and blue of a pixel. Like a marker pen: black letters stay black.
+# What marking does to the red, green and blue of a pixel. Like a marker pen: black letters stay black.
 _MARKER = tuple(bytes(round(v * (1 - 0.38 * (1 - ink / 255))) for v in range(256)) for ink in (255, 214, 0))
-_COVER = (bytes([216]) * 256,) * 3
+_COVER = 216
+"""The grey of what a reading limit hides."""
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 in points from the top left corner of the page as it is shown."""
@@ -156,19 +157,28 @@ class Pdf:
             language = str(self._document.language or "")
         return Facts(str(metadata.get("title") or ""), str(metadata.get("author") or ""), language)
 
-    def draw(self, index: int, marks: Sequence[Box], covers: Sequence[Box], dpi: int) -> bytes:
-        """The page as PNG: `marks` yellow at 38 %, `covers` painted over opaquely."""
+    def draw(
+        self, index: int, marks: Sequence[Box], shown: Sequence[Box] | None, hidden: Sequence[Box], dpi: int
+    ) -> bytes:
+        """The page as PNG, `marks` in yellow at 38 %. `shown`: only this of the page is shown (None: all of it).
+
+        `hidden` is painted over even where it touches what is shown.
+        """
         picture = self._document[index].get_pixmap(dpi=dpi, alpha=False, colorspace=pymupdf.csRGB)
         width, height, row = picture.width, picture.height, picture.stride
-        pixels = bytearray(picture.samples)
-        for boxes, tables in ((marks, _MARKER), (covers, _COVER)):
-            for box in boxes:
-                left, top, right, bottom = (round(side * dpi / 72) for side in box)
-                left, right = max(0, left), min(width, right)
-                for y in range(max(0, top), min(height, bottom)):
-                    for channel, table in enumerate(tables):
-                        part = slice(y * row + 3 * left + channel, y * row + 3 * right, 3)
-                        pixels[part] = pixels[part].translate(table)
+        page = bytes(picture.samples)
+        pixels = bytearray(page) if shown is None else bytearray(bytes([_COVER]) * len(page))
+        for box in shown or ():
+            for stretch in _stretches(box, dpi, width, height, row):
+                pixels[stretch] = page[stretch]
+        for box in hidden:
+            for stretch in _stretches(box, dpi, width, height, row):
+                pixels[stretch] = bytes([_COVER]) * (stretch.stop - stretch.start)
+        for box in marks:
+            for stretch in _stretches(box, dpi, width, height, row):
+                for channel, table in enumerate(_MARKER):
+                    part = slice(stretch.start + channel, stretch.stop, 3)
+                    pixels[part] = pixels[part].translate(table)
         return bytes(pymupdf.Pixmap(pymupdf.csRGB, width, height, bytes(pixels), False).tobytes("png"))
 
 
@@ -191,8 +201,17 @@ def open_pdf(path: Path, password: str | None = None) -> Pdf:
     if pages < 1:
         raise BadBook("book_no_pages")
     if pages > MAX_PAGES:
-        raise BadBook("book_too_many_pages", pages=pages, limit=MAX_PAGES)
+        raise BadBook("book_pdf_too_many_pages", pages=pages, most=MAX_PAGES)
     return Pdf(document)
+
+
+def _stretches(box: Box, dpi: int, width: int, height: int, row: int) -> Iterator[slice]:
+    """The bytes of each row of pixels inside a box."""
+    left, top, right, bottom = (round(side * dpi / 72) for side in box)
+    left, right = max(0, left), min(width, right)
+    if left < right:
+        for y in range(max(0, top), min(height, bottom)):
+            yield slice(y * row + 3 * left, y * row + 3 * right)
 
 
 def _number(value: float) -> float:

@@ -1,0 +1,95 @@
+"""Pictures of pages with a range of the text drawn on them, painted over past a reading limit."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from core.formats.pdf.locate import Glyph, Located, locate
+from core.formats.pdf.mupdf import Box, Pdf
+from core.model import Position, Span
+
+DPI = 110
+"""A page of a book in about 900 by 1200 dots: legible on a telephone, 60 to 300 kB."""
+
+
+class Drawn(NamedTuple):
+    """One page with its rectangles: `marks` show the range, `shown` what the limit permits (None: everything)."""
+
+    page: int
+    marks: list[Box]
+    shown: list[Box] | None
+    hidden: list[Box]
+
+
+def draw_range(
+    pdf: Pdf, span: Span, texts: Mapping[int, str], limit: Position | None = None, dpi: int = DPI
+) -> list[tuple[int, bytes]] | None:
+    """The pages a range stands on as (page, PNG). `texts`: the stored texts of the range's page and of the next.
+
+    None when the range lies past the limit, or when a page does not yield exactly its stored text.
+    """
+    places = find_places(pdf, span, texts, limit)
+    if places is None:
+        return None
+    return [(place.page, pdf.draw(place.page, place.marks, place.shown, place.hidden, dpi)) for place in places]
+
+
+def find_places(pdf: Pdf, span: Span, texts: Mapping[int, str], limit: Position | None = None) -> list[Drawn] | None:
+    """The rectangles of a range, one a line, page by page. See `draw_range`."""
+    text = texts.get(span.file)
+    if text is None or span.end > len(text) or (limit is not None and span.last > limit):
+        return None
+    here = locate(pdf, span.file, text)
+    if here is None:
+        return None
+    marked = [glyph for glyph in here.glyphs[span.start : span.end] if glyph is not None]
+    places = []
+    if marked:
+        places.append(_page(span.file, marked, here, limit))
+    overleaf = min(here.overleaf, span.end - (len(text) - here.overleaf))
+    following = texts.get(span.file + 1)
+    if overleaf > 0 and following is not None:
+        there = locate(pdf, span.file + 1, following)
+        if there is None or len(there.before) < here.overleaf:
+            return None
+        places.append(_page(span.file + 1, there.before[:overleaf], there, limit))
+    return places
+
+
+def _page(index: int, marked: Sequence[Glyph], located: Located, limit: Position | None) -> Drawn:
+    marks = rectangles(marked)
+    if limit is None or limit.file > index:
+        return Drawn(index, marks, None, [])
+    end = limit.offset if limit.file == index else 0
+    before = located.glyphs[:end]
+    shown = _open(rectangles([*located.before, *(glyph for glyph in before if glyph is not None), *marked]))
+    hidden = rectangles(glyph for glyph in located.glyphs[end:] if glyph is not None)
+    return Drawn(index, marks, shown, hidden)
+
+
+def _open(lines: list[Box]) -> list[Box]:
+    """The lines with what lies between neighbours: permitted text reads as on the page, pictures inside it stay."""
+    opened = list(lines)
+    for a, b in pairwise(lines):
+        height = max(a[3] - a[1], b[3] - b[1])
+        if b[1] < a[1] or b[0] > a[2] or b[2] < a[0]:
+            continue  # the next column
+        left, right = min(a[0], b[0]), max(a[2], b[2])
+        if right - min(a[2], b[2]) < 3 * height:
+            opened.append((left, a[1], right + 0.5 * height, b[3]))  # the room of a hyphen at the end
+        else:
+            opened.append((max(a[0], b[0]), a[3], min(a[2], b[2]), b[1]))
+    return opened
+
+
+def rectangles(glyphs: Iterable[Glyph]) -> list[Box]:
+    """One rectangle a line around the glyphs."""
+    lines: dict[int, Box] = {}
+    for box, line in glyphs:
+        known = lines.get(line)
+        lines[line] = (
+            box
+            if known is None
+            else (min(known[0], box[0]), min(known[1], box[1]), max(known[2], box[2]), max(known[3], box[3]))
+        )
+    return list(lines.values())
