@@ -158,6 +158,8 @@ def _weight(unit: str) -> float:
 _NEAR = 0.6
 """How much of both texts must agree, in order: measured on seeded corruptions (kept) and paraphrases (refused)."""
 _COMMON = 2000
+"""A word standing more often votes only when there is no rarer one."""
+_PROBES = 16
 _CANDIDATES = 12
 
 
@@ -191,9 +193,8 @@ def _candidates(wanted: str, units: list[tuple[str, int]], lowered: str) -> list
         probes.setdefault(unit if len(units) > 6 else _key(unit), at)
     ordered = sorted(probes, key=len, reverse=True)[:24]
     counts = {probe: lowered.count(probe) for probe in ordered}
-    rare = [probe for probe in ordered if 0 < counts[probe] <= _COMMON]
-    if not rare:
-        rare = [probe for probe in ordered if counts[probe]][:2]
+    known = sorted((probe for probe in ordered if counts[probe]), key=lambda probe: counts[probe])
+    rare = [probe for probe in known if counts[probe] <= _COMMON][:_PROBES] or known[:2]
     width = max(64, len(wanted) // 2)
     votes: defaultdict[int, float] = defaultdict(float)
     for probe in rare:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.model import ParsedBook
 from core.ranking.searchable import searchable
-from core.ranking.windows import cost, cut_windows, weight
+from core.ranking.windows import cost, mark, weight
 
 VERSION = 1
 """Changes with everything that changes what is stored; a table of another version is rebuilt."""
@@ -17,8 +17,8 @@ VERSION = 1
 def build(path: Path, book: ParsedBook) -> None:
     """Write the rank table of a book to `path`, replacing what is there; all or nothing.
 
-    The index holds runs; windows and files are ranges of runs, so that a reading limit cuts everything, scores included,
-    at the exact run. Raises OSError or sqlite3.Error when the disk does not take it.
+    The index holds runs; windows are ranges of runs, laid out when the table is asked, so that a reading limit cuts
+    everything, scores included, at the exact run. Raises OSError or sqlite3.Error when the disk does not take it.
     """
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.unlink(missing_ok=True)
@@ -33,7 +33,6 @@ def build(path: Path, book: ParsedBook) -> None:
 def _write(database: sqlite3.Connection, book: ParsedBook) -> None:
     texts = [book.files[run.file].text[run.start : run.end] for run in book.runs]
     weights = array("I", map(weight, texts))
-    windows = cut_windows(book, weights)
     stemming = "porter " if book.language == "en" else ""
     database.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;")
     database.execute(
@@ -50,10 +49,9 @@ def _write(database: sqlite3.Connection, book: ParsedBook) -> None:
         "end": array("I", (run.end for run in book.runs)),
         "cost": array("I", map(cost, texts, book.runs)),
         "weight": weights,
-        "first": array("I", (begin for begin, _ in windows)),
-        "last": array("I", (end for _, end in windows)),
+        "mark": array("I", mark(book)),
         # Written last and checked first: a file that was cut short has none.
-        "version": array("I", (VERSION, len(book.runs), len(windows))),
+        "version": array("I", (VERSION, len(book.runs))),
     }
     database.executemany(
         "INSERT INTO arrays VALUES (?, ?)", ((name, value.tobytes()) for name, value in arrays.items())

@@ -5,16 +5,17 @@ import sqlite3
 import threading
 from array import array
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from core.model import Position, Span
 from core.ranking.building import VERSION
 from core.ranking.searchable import Term, question_terms
+from core.ranking.windows import Range, cut_windows
 
 K1 = 1.2
 B = 0.75
@@ -49,6 +50,17 @@ class Ranked:
     """Which part of the best five windows lies in one and the same file."""
 
 
+class _Layout(NamedTuple):
+    windows: list[Range]
+    norms: list[float]
+    """The length part of BM25 for each window."""
+    windows_of: list[list[int]]
+    """The windows each run is in."""
+
+
+KEPT_LAYOUTS = 4
+
+
 class RankTable:
     """One open rank table; safe to use from several threads, one search at a time."""
 
@@ -57,19 +69,11 @@ class RankTable:
         self._lock = threading.Lock()
         self._runs = tuple(map(Span, arrays["file"], arrays["start"], arrays["end"]))
         self._costs = tuple(arrays["cost"])
-        self._weights = [0, *accumulate(arrays["weight"])]
-        self._first = arrays["first"]
-        self._last = arrays["last"]
+        self._run_weights = arrays["weight"]
+        self._marks = arrays["mark"]
         self._files = arrays["file"].tolist()
-        self._lengths = [
-            self._weights[end] - self._weights[begin] for begin, end in zip(self._first, self._last, strict=True)
-        ]
-        self._norms = self._permitted_norms(len(self._runs))
-        self._windows_of: list[list[int]] = [[] for _ in self._runs]
-        """The windows each run is in."""
-        for window, (begin, end) in enumerate(zip(self._first, self._last, strict=True)):
-            for run in range(begin, end):
-                self._windows_of[run].append(window)
+        self._layouts: OrderedDict[int, _Layout] = OrderedDict()
+        self._whole = self._lay_out(len(self._runs))
 
     @classmethod
     def open(cls, path: Path) -> "RankTable":
@@ -94,8 +98,8 @@ class RankTable:
     def search(self, words: str, language: str, *, limit: Position | None = None, top: int = 60) -> Ranked:
         """The best windows for a question, at most `top`; the same ones every time.
 
-        Only runs wholly before `limit` take part: a window that reaches past it is cut after its last permitted run, and
-        counts, lengths and frequencies are those of the permitted text alone, so that what lies beyond changes nothing.
+        Only runs wholly before `limit` take part: windows are laid out over them alone, and counts, lengths and
+        frequencies are theirs, so that what lies beyond the limit changes nothing, not even a score.
         Raises BrokenTable when the file turns out to be damaged.
         """
         permitted = len(self._runs) if limit is None else bisect_right(self._runs, limit, key=_last_position)
@@ -108,7 +112,8 @@ class RankTable:
         return Ranked(windows, tuple(dict.fromkeys(term.word for term in terms)), missing, agreement)
 
     def _best(self, terms: list[Term], permitted: int, top: int) -> tuple[tuple[Window, ...], tuple[str, ...]]:
-        norms = self._norms if permitted == len(self._runs) else self._permitted_norms(permitted)
+        layout = self._layout(permitted)
+        norms, windows_of = layout.norms, layout.windows_of
         count = len(norms)
         files = self._runs[permitted - 1].file + 1
         scores = [0.0] * count
@@ -118,7 +123,7 @@ class RankTable:
         for term in terms:
             hits = self._hits(term, permitted)
             found[term.word] = found.get(term.word, False) or bool(hits)
-            in_windows = Counter(chain.from_iterable(map(self._windows_of.__getitem__, hits)))
+            in_windows = Counter(chain.from_iterable(map(windows_of.__getitem__, hits)))
             worth = _worth(len(in_windows), count) * term.share
             having.append((worth, in_windows))
             worth *= K1 + 1
@@ -130,26 +135,36 @@ class RankTable:
                 file_scores[file] += worth * frequency / (frequency + K1)
         candidates = set().union(*(windows for _, windows in having))
         for window in candidates:
-            scores[window] += file_scores[self._files[self._first[window]]]
+            scores[window] += file_scores[self._files[layout.windows[window][0]]]
         best = nsmallest(top, candidates, key=lambda window: (-scores[window], window))
         total = sum(worth for worth, _ in having)
         windows = []
         for window in best:
-            begin, end = self._first[window], min(self._last[window], permitted)
+            begin, end = layout.windows[window]
             share = sum(worth for worth, windows_having in having if window in windows_having) / total
             windows.append(Window(self._runs[begin:end], self._costs[begin:end], scores[window], share))
         return tuple(windows), tuple(word for word, hit in found.items() if not hit)
 
-    def _permitted_norms(self, permitted: int) -> list[float]:
-        """The length part of BM25 for each window that has a permitted run, windows cut at the limit."""
-        count = bisect_right(self._first, permitted - 1)
-        lengths = self._lengths[:count]
-        for window in range(count - 1, -1, -1):
-            if self._last[window] <= permitted:
-                break
-            lengths[window] = self._weights[permitted] - self._weights[self._first[window]]
-        average = sum(lengths) / count if count else 1.0
-        return [K1 * (1 - B + B * length / average) for length in lengths]
+    def _layout(self, permitted: int) -> "_Layout":
+        """The windows over so many runs; those of the latest limits are kept."""
+        if permitted == len(self._runs):
+            return self._whole
+        with self._lock:
+            layout = self._layouts.pop(permitted, None) or self._lay_out(permitted)
+            self._layouts[permitted] = layout
+            while len(self._layouts) > KEPT_LAYOUTS:
+                self._layouts.popitem(last=False)
+            return layout
+
+    def _lay_out(self, permitted: int) -> "_Layout":
+        windows = cut_windows(self._marks[:permitted], self._run_weights)
+        lengths = [sum(self._run_weights[begin:end]) for begin, end in windows]
+        average = sum(lengths) / len(lengths) if lengths else 1.0
+        windows_of: list[list[int]] = [[] for _ in range(permitted)]
+        for number, (begin, end) in enumerate(windows):
+            for run in range(begin, end):
+                windows_of[run].append(number)
+        return _Layout(windows, [K1 * (1 - B + B * length / average) for length in lengths], windows_of)
 
     def _hits(self, term: Term, permitted: int) -> list[int]:
         with self._lock:
@@ -185,11 +200,9 @@ def _arrays(database: sqlite3.Connection, size: int) -> dict[str, "array[int]"]:
     for name, value in database.execute("SELECT name, value FROM arrays"):
         arrays[name] = array("I")
         arrays[name].frombytes(value)
-    version, runs, windows = arrays["version"]
+    version, runs = arrays["version"]
     if version != VERSION:
         raise ValueError(f"version {version}")
-    if any(len(arrays[name]) != runs for name in ("file", "start", "end", "cost", "weight")):
+    if any(len(arrays[name]) != runs for name in ("file", "start", "end", "cost", "weight", "mark")):
         raise ValueError("runs missing")
-    if len(arrays["first"]) != windows or len(arrays["last"]) != windows:
-        raise ValueError("windows missing")
     return arrays

@@ -26,34 +26,43 @@ def weight(text: str) -> int:
     return len(text) + (CJK_WEIGHT - 1) * (words.quarters(text) - len(text)) // 3
 
 
-def cut_windows(book: ParsedBook, weights: Sequence[int]) -> list[Range]:
-    """The windows of a book in reading order. Files where a paragraph runs on are windowed together."""
+CONTINUES, PARAGRAPH, STRETCH = 0, 1, 2
+"""What begins with a run: nothing, a paragraph, or a stretch that no window leaves (a file, or files run together)."""
+
+
+def mark(book: ParsedBook) -> list[int]:
+    """For each run what begins with it. Files where a paragraph runs on are one stretch."""
+    marks: list[int] = []
+    before: Span | None = None
+    for run in book.runs:
+        if before is None:
+            marks.append(STRETCH)
+        elif run.file == before.file:
+            apart = book.files[run.file].text.find("\n\n", before.end, run.start) >= 0
+            marks.append(PARAGRAPH if apart else CONTINUES)
+        else:
+            runs_on = run.file == before.file + 1 and book.files[before.file].join is not None
+            marks.append(CONTINUES if runs_on else STRETCH)
+        before = run
+    return marks
+
+
+def cut_windows(marks: Sequence[int], weights: Sequence[int]) -> list[Range]:
+    """The windows over runs in reading order. Given the runs before a reading limit, the windows of that much of a book:
+    nothing after it has a say in where they begin and end."""
     found: list[Range] = []
-    for paragraphs in _stretches(book):
-        found.extend(_windows(_pieces(paragraphs, weights), weights))
-    return found
-
-
-def _stretches(book: ParsedBook) -> Iterator[list[Range]]:
-    """Paragraphs as ranges of runs, in stretches that no window leaves."""
     paragraphs: list[Range] = []
     begin = 0
-    for number, run in enumerate(book.runs):
-        following = book.runs[number + 1] if number + 1 < len(book.runs) else None
-        file = book.files[run.file]
-        if following is not None and following.file == run.file:
-            if file.text.find("\n\n", run.end, following.start) < 0:
-                continue
-            over = False
-        elif following is not None and file.join is not None and following.file == run.file + 1:
+    for number in range(1, len(marks) + 1):
+        following = marks[number] if number < len(marks) else STRETCH
+        if following == CONTINUES:
             continue
-        else:
-            over = True
-        paragraphs.append((begin, number + 1))
-        begin = number + 1
-        if over:
-            yield paragraphs
+        paragraphs.append((begin, number))
+        begin = number
+        if following == STRETCH:
+            found.extend(_windows(_pieces(paragraphs, weights), weights))
             paragraphs = []
+    return found
 
 
 def _pieces(paragraphs: Sequence[Range], weights: Sequence[int]) -> list[Range]:
