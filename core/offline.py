@@ -4,26 +4,46 @@ It sees exactly what a language model would see (the same messages, the same tag
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from core import document, tags, words
-from core.model import Called, ChatEvent, ChatRequest, Finished, Message, Paragraph, Said, Span, Text, ToolCall, Usage
+from core.model import (
+    Called,
+    ChatEvent,
+    ChatRequest,
+    Finished,
+    Message,
+    Paragraph,
+    Said,
+    Span,
+    Text,
+    ToolCall,
+    Usage,
+)
+from core.prompts import tools
 from core.sentences import sentences
 
 MAX_SENTENCES = 5
 MAX_CHARACTERS = 700
-GOOD_ENOUGH = 0.55
+NEIGHBOUR = 0.7
+"""What a word of the question counts when it stands in the sentence before or after instead of the sentence itself."""
+GOOD_ENOUGH = 0.5
 """A sentence is quoted when its score reaches this share of the best one's."""
+COVERED = 0.4
+"""The best sentence with its neighbours must have this share of the question's words, by weight; else nothing matches."""
+_LENGTH = 60
+"""Characters below which a sentence tells too little to stand alone as a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Sentence:
     order: int
     span: Span
     text: str
-    score: float
+    stems: frozenset[str]
 
 
 class OfflineReader:
@@ -38,16 +58,45 @@ class OfflineReader:
             yield Finished("stop", nothing)
             return
         question = _question(request.messages)
-        quoted = _quote(question, _delivered(request.messages))
+        quoted = quote(question, _delivered(request.messages))
         tried = {call.name for message in request.messages for call in message.tool_calls}
-        if not quoted and request.tools and "get_related_segment_summaries" not in tried:
+        if not quoted and request.tools and tools.RELATED.name not in tried:
             arguments = json.dumps({"question": question}, ensure_ascii=False)
-            yield Called(ToolCall("offline-1", "get_related_segment_summaries", arguments))
+            yield Called(ToolCall("offline-1", tools.RELATED.name, arguments))
             yield Finished("tool_calls", nothing)
             return
-        for sentence in quoted:
-            yield Said(sentence)
+        for span, text in quoted:
+            yield Said(f"> {_literal(text)} {tags.tag(span)}\n\n")
         yield Finished("stop", nothing)
+
+
+def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
+    """The sentences that say most about the question, in reading order, each with the run it stands in."""
+    asked = frozenset(_stems(question, words.guess_language(question)))
+    found = _sentences(pieces)
+    if not asked or not found:
+        return []
+    having = Counter(stem for sentence in found for stem in sentence.stems & asked)
+    weight = {stem: math.log(1 + len(found) / (1 + having[stem])) for stem in asked}
+    near = [_beside(found, at) for at in range(len(found))]
+    own = [sum(weight[stem] for stem in sentence.stems & asked) for sentence in found]
+    around = [sum(weight[stem] for stem in (near[at] & asked) - found[at].stems) for at in range(len(found))]
+    if max(map(sum, zip(own, around, strict=True))) < COVERED * sum(weight.values()):
+        return []
+    scores = [
+        (mine + NEIGHBOUR * beside) * min(1.0, 0.5 + len(sentence.text) / (2 * _LENGTH)) if mine else 0.0
+        for mine, beside, sentence in zip(own, around, found, strict=True)
+    ]
+    best = max(scores)
+    chosen: list[_Sentence] = []
+    left = MAX_CHARACTERS
+    for at in sorted(range(len(found)), key=lambda at: (-scores[at], at)):
+        if not scores[at] or scores[at] < best * GOOD_ENOUGH or len(chosen) == MAX_SENTENCES:
+            break
+        if len(found[at].text) <= left:
+            chosen.append(found[at])
+            left -= len(found[at].text)
+    return [(sentence.span, sentence.text) for sentence in sorted(chosen, key=lambda one: one.order)]
 
 
 def _question(messages: Sequence[Message]) -> str:
@@ -64,50 +113,44 @@ def _delivered(messages: Sequence[Message]) -> list[tuple[Span, str]]:
     return sorted(found.items())
 
 
-def _stems(text: str) -> list[str]:
-    """Comparable word beginnings: five letters forgive most endings; CJK terms come as bigrams already."""
-    return [term if words.is_cjk(term[0]) else term[:5] for term in words.terms(text, words.guess_language(text))]
-
-
-def _quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[str]:
-    asked = set(_stems(question))
-    if not asked:
-        return []
-    candidates = []
+def _sentences(pieces: Sequence[tuple[Span, str]]) -> list[_Sentence]:
+    language = words.guess_language(" ".join(text for _, text in pieces[:20]))
+    found: list[_Sentence] = []
     for span, text in pieces:
         for start, end in sentences(text):
-            candidates.append((span, text[start:end], set(_stems(text[start:end]))))
-    seen = Counter(stem for _, _, stems in candidates for stem in stems & asked)
-    if not seen:
-        return []
-    rarity = {stem: 1 / (1 + count) ** 0.5 for stem, count in seen.items()}
-    scored = [
-        _Candidate(order, span, text, sum(rarity[stem] for stem in stems & asked) / (12 + len(stems)) ** 0.25)
-        for order, (span, text, stems) in enumerate(candidates)
-    ]
-    best = max(candidate.score for candidate in scored)
-    chosen: list[_Candidate] = []
-    left = MAX_CHARACTERS
-    for candidate in sorted(scored, key=lambda one: (-one.score, one.order)):
-        if candidate.score < best * GOOD_ENOUGH or len(chosen) == MAX_SENTENCES:
-            break
-        if len(candidate.text) <= left:
-            chosen.append(candidate)
-            left -= len(candidate.text)
-    chosen.sort(key=lambda one: one.order)
-    return [f"> {_literal(one.text)} {tags.tag(one.span)}\n\n" for one in chosen]
+            stems = frozenset(_stems(text[start:end], language))
+            found.append(_Sentence(len(found), span, text[start:end], stems))
+    return found
+
+
+def _beside(found: Sequence[_Sentence], at: int) -> frozenset[str]:
+    """The words of the sentences before and after, where they stand close by in the same file."""
+    stems: frozenset[str] = frozenset()
+    for other in (at - 1, at + 1):
+        if 0 <= other < len(found):
+            mine, theirs = found[at].span, found[other].span
+            close = max(mine.start, theirs.start) - min(mine.end, theirs.end)
+            if mine.file == theirs.file and close < 3:
+                stems |= found[other].stems
+    return stems
+
+
+def _stems(text: str, language: str) -> list[str]:
+    """Comparable word beginnings: five letters forgive most endings; unspaced scripts come as pairs already."""
+    return [term if words.is_cjk(term[0]) else term[:5] for term in words.terms(text, language)]
 
 
 def _pick(messages: Sequence[Message]) -> str:
     """Choose at most five catalogue entries that share most words with the question."""
     catalogue, _, question = messages[-1].content.rpartition("\n\nQuestion: ")
-    asked = set(_stems(question))
+    asked = set(_stems(question, words.guess_language(question)))
+    language = words.guess_language(catalogue[:4_000])
     scored = []
     for line in catalogue.splitlines():
         if not line.startswith('{"id"'):
             continue
         entry = json.loads(line)
-        common = asked & set(_stems(f"{entry['title']} {entry['summary']}"))
+        common = asked & set(_stems(f"{entry['title']} {entry['summary']}", language))
         if common:
             scored.append((-len(common), str(entry["id"])))
     return json.dumps({"Thinking": "", "answer": [number for _, number in sorted(scored)[:5]]})

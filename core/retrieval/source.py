@@ -4,6 +4,7 @@ Nothing here returns a character, a title or a summary that lies at or past the 
 channel that has no right to the book (P9).
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -124,7 +125,9 @@ class Source:
         return self._runs[file]
 
     async def is_run(self, span: Span) -> bool:
-        return span in await self.runs(span.file)
+        runs = await self.runs(span.file)
+        at = bisect_left(runs, span)
+        return at < len(runs) and runs[at] == span
 
     async def text(self, span: Span) -> str:
         """Exactly the stored characters, hash-checked (P3). Raises Missing for what lies past the limit."""
@@ -166,6 +169,18 @@ class Source:
             found.append(segment)
         return found
 
+    async def stretches(self, runs: Sequence[Span]) -> list[tuple[str, list[Span]]]:
+        """Sorted runs as contiguous stretches of stored text, one read each: (text, its runs)."""
+        groups: list[list[Span]] = []
+        for run in runs:
+            own = await self.runs(run.file)
+            last = groups[-1][-1] if groups else None
+            if last is not None and last.file == run.file and _following(own, last) == run:
+                groups[-1].append(run)
+            else:
+                groups.append([run])
+        return [(await self.text(Span(group[0].file, group[0].start, group[-1].end)), group) for group in groups]
+
     async def next_run(self, span: Span) -> Span | None:
         """The permitted run after this one, across files."""
         return await self._beside(span, 1)
@@ -175,10 +190,9 @@ class Source:
 
     async def _beside(self, span: Span, step: int) -> Span | None:
         runs = await self.runs(span.file)
-        if span in runs:
-            at = runs.index(span) + step
-            if 0 <= at < len(runs):
-                return runs[at]
+        at = bisect_left(runs, span) + step
+        if 0 <= at < len(runs):
+            return runs[at]
         file = span.file + step
         while 0 <= file < self.files and Position(file, 0) < self.end:
             beyond: Sequence[Span] = await self.runs(file)
@@ -197,3 +211,8 @@ class Source:
         if join is None or following.file != run.file + 1:
             return "\n\n"
         return join
+
+
+def _following(runs: Sequence[Span], run: Span) -> Span | None:
+    at = bisect_right(runs, run)
+    return runs[at] if at < len(runs) else None

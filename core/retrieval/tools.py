@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from itertools import groupby
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import pairwise
 
 from core import quotes, ranking, tags, words
 from core.model import ChatModel, Position, Segment, Span, Usage
@@ -139,28 +139,40 @@ class Tools:
 
     async def _deliver(self, source: Source, windows: Sequence[Sequence[Span]]) -> str:
         """Record windows as evidence and write them for the prompt: reading order, headings, each run with its tag."""
-        windows = [window for window in windows if window]
         runs = sorted({run for window in windows for run in window})
-        texts = {run: await source.text(run) for run in runs}
+        texts: dict[Span, str] = {}
         gaps: dict[Span, tuple[Span, str]] = {}
-        for run in runs:
-            following = await source.next_run(run)
-            if following is not None:
+        parts: list[str] = []
+        title: str | None = None
+        for stretch, group in await source.stretches(runs):
+            start = group[0].start
+            for run, following in pairwise(group):
+                gaps[run] = (following, stretch[run.end - start : following.start - start])
+            texts.update((run, stretch[run.start - start : run.end - start]) for run in group)
+            path = " › ".join(source.heading_path(group[0].first))
+            if path != title:
+                parts.append(f"## {tags.defuse(path)}".rstrip())
+                title = path
+            elif parts:
+                parts.append("[…]")
+            parts.append(self._tagged(source, group, texts, gaps))
+        for run, following in pairwise(runs):
+            runs_on = following.file == run.file + 1 and source.join_after(run.file) is not None
+            if runs_on and await source.next_run(run) == following:
                 gaps[run] = (following, await source.gap(run, following))
-        self.evidence.add(source, windows, texts, gaps)
-        parts = []
-        for title, group in groupby(runs, key=lambda run: " › ".join(source.heading_path(run.first))):
-            parts.append(f"## {tags.defuse(title)}" if title else "##")
-            lines = ""
-            previous: Span | None = None
-            for run in group:
-                if previous is not None:
-                    following, gap = gaps.get(previous, (None, ""))
-                    lines += ("\n\n" if "\n\n" in gap else gap or " ") if following == run else "\n\n[…]\n\n"
-                lines += f"{tags.defuse(texts[run])} {tags.tag(self.evidence.globally(source, run))}"
-                previous = run
-            parts.append(lines)
+        self.evidence.add(source, [window for window in windows if window], texts, gaps)
         return "\n\n".join(parts)
+
+    def _tagged(
+        self, source: Source, group: Sequence[Span], texts: Mapping[Span, str], gaps: Mapping[Span, tuple[Span, str]]
+    ) -> str:
+        """A stretch for the prompt: its white space kept, each run followed by its tag."""
+        line = ""
+        for run in group:
+            line += f"{tags.defuse(texts[run])} {tags.tag(self.evidence.globally(source, run))}"
+            if run in gaps:
+                line += gaps[run][1] or " "
+        return line
 
 
 def _quoted_part(wanted: str) -> str:
