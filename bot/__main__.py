@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
@@ -23,23 +24,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?" and goes on
     arguments = parser().parse_args(argv)
     try:
-        try:
-            code = _run(arguments)
-            sys.stdout.flush()
-        except KeyboardInterrupt:
-            code = INTERRUPTED
-        except BrokenPipeError:
-            code = BROKEN_PIPE
-    except OSError:  # the last words did not fit where stdout goes
-        from bot.config import system_locale
-        from core.strings import say
-
-        print(say("output_failed", system_locale()), file=sys.stderr)
-        code = FAILED
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
         _let_go_of_stdout()
-    if code == BROKEN_PIPE:
-        _let_go_of_stdout()
-    return code
+        return BROKEN_PIPE
 
 
 def _let_go_of_stdout() -> None:
@@ -49,7 +39,9 @@ def _let_go_of_stdout() -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from bot.config import read_config, system_locale
+    from bot.logs import silence
 
+    silence()
     locale = system_locale()
     try:
         config = read_config(data=arguments.data, verbose=arguments.verbose)
@@ -59,12 +51,15 @@ def _run(arguments: argparse.Namespace) -> int:
         raise
     except Exception as error:  # noqa: BLE001  # the outermost edge: one sentence, an exit code, details in the log
         from bot.failures import explain
-        from bot.shapes import print_json
+        from bot.output import OutputFailed, print_json
 
         key, message = explain(error, locale)
         print(message, file=sys.stderr)
-        if getattr(arguments, "json", False):
-            print_json({"error": {"key": key, "message": message}})
+        if getattr(arguments, "json", False) and not isinstance(error, OutputFailed):
+            with suppress(OutputFailed):
+                print_json({"error": {"key": key, "message": message}})
+        if isinstance(error, OutputFailed):
+            _let_go_of_stdout()
         return FAILED
 
 
@@ -118,6 +113,8 @@ def parser() -> argparse.ArgumentParser:
     quote = add("quote", "books", "find words in a book, exact or nearly", locked, printed)
     quote.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     quote.add_argument("words", metavar="WORDS")
+
+    add("doctor", "doctor", "say what is set up and what the language model can do")
     return loccit
 
 

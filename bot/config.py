@@ -17,6 +17,10 @@ SETTINGS = {
     "data": "LOCCIT_DATA",
     "database_url": "LOCCIT_DATABASE_URL",
     "locale": "LOCCIT_LOCALE",
+    "llm_base_url": "LOCCIT_LLM_BASE_URL",
+    "llm_api_key": "LOCCIT_LLM_API_KEY",
+    "llm_model": "LOCCIT_LLM_MODEL",
+    "llm_context": "LOCCIT_LLM_CONTEXT",
 }
 """Key in the TOML file -> name in the environment. `LOCCIT_CONFIG` names the file itself."""
 
@@ -31,6 +35,12 @@ class Config:
     """What the system or the operator prefers, as named there ("pt_BR.UTF-8"); `core.strings` picks from it."""
     database_url: str | None = field(default=None, repr=False)
     """None = SQLite in the data folder. May hold a password, so it never appears in a repr."""
+    llm_base_url: str | None = None
+    """Where an OpenAI-compatible provider listens. Without this and without a key: offline, answers are quotations."""
+    llm_api_key: str | None = field(default=None, repr=False)
+    llm_model: str | None = None
+    llm_context: int | None = None
+    """Tokens the model reads at once; None: the server is asked."""
     verbose: bool = False
     colour: bool = True
     """False when the reader asked for no colours (NO_COLOR)."""
@@ -49,9 +59,23 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         data=Path(folder).expanduser().absolute() if folder else default_folder(environ),
         locale=found["locale"] or system_locale(environ),
         database_url=found["database_url"],
+        llm_base_url=found["llm_base_url"],
+        llm_api_key=found["llm_api_key"],
+        llm_model=found["llm_model"],
+        llm_context=_read_tokens(found["llm_context"]),
         verbose=verbose,
         colour=not environ.get("NO_COLOR"),
     )
+
+
+def _read_tokens(text: str | None) -> int | None:
+    if not text:
+        return None
+    digits = text.replace("_", "").replace(",", "").strip()
+    # less than this leaves no room for a question and its evidence
+    if not digits.isascii() or not digits.isdecimal() or int(digits) < 1_000:
+        raise OperatorError("config_context", value=text)
+    return int(digits)
 
 
 def system_locale(environ: Mapping[str, str] | None = None) -> str:

@@ -3,6 +3,7 @@
 import errno
 import logging
 
+from bot.output import OutputFailed
 from bot.wiring import new_id
 from core.errors import LoccitError, ReaderError
 from core.strings import say
@@ -21,6 +22,8 @@ def explain(error: Exception, locale: str) -> tuple[str, str]:
             return error.key, say(error.key, locale, **error.params)
         except (KeyError, IndexError):  # no such sentence, or a place in it that nothing fills
             pass
+    if isinstance(error, OutputFailed):
+        return "output_failed", say("output_failed", locale)
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "no_room", say("no_room", locale)
     if isinstance(error, OSError) and error.errno in _UNUSABLE:

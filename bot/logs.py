@@ -41,14 +41,18 @@ def _places(error: BaseException | None) -> list[dict[str, object]]:
     return chain
 
 
+def silence() -> None:
+    """Nothing is logged to the terminal until `start_logs` says so. Other people's libraries log what they please (texts,
+    parameters), so nothing of theirs is kept or shown at all."""
+    logging.getLogger().addHandler(logging.NullHandler())
+    logging.raiseExceptions = False
+
+
 def start_logs(folder: Path, *, verbose: bool) -> None:
     """Log our own modules to a file in `folder`, and to stderr as well when `verbose`.
 
     A folder that cannot be written is no reason to stop here: whoever needs it says so in a sentence.
     """
-    # Other people's libraries log what they please (texts, parameters); nothing of theirs is kept or shown.
-    logging.getLogger().addHandler(logging.NullHandler())
-    logging.raiseExceptions = False
     handlers: list[logging.Handler] = []
     if folder.is_dir():
         try:

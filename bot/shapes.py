@@ -1,7 +1,5 @@
-"""The JSON that headless commands print: values -> plain objects, field names in the order the README gives."""
+"""The JSON that headless commands print: values -> plain objects, field names in the order the README gives. Pure."""
 
-import json
-import sys
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -121,12 +119,6 @@ def quote(found: QuoteFound) -> Json:
             for hit in found.hits
         ],
     }
-
-
-def print_json(shape: Json) -> None:
-    """One object a line, in UTF-8 whatever the terminal speaks; flushed, for whoever reads along."""
-    sys.stdout.buffer.write(json.dumps(shape, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-    sys.stdout.buffer.flush()
 
 
 def _position(position: Position) -> list[int]:

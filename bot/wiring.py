@@ -1,14 +1,18 @@
 """The one place that picks the real things: clock, ids, store, model. Imports what it needs when it is needed."""
 
+import asyncio
+import random
 import secrets
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from bot.config import Config
+from core.errors import OperatorError
 
 if TYPE_CHECKING:
     from core.club import Club
+    from core.llm import OpenAIChat
 
 _ID_BYTES = 16
 """128 bits: nobody guesses one, and its 22 characters fit into every platform's button (40 bytes in DESIGN section 6)."""
@@ -32,3 +36,23 @@ async def open_club(config: Config) -> "Club":
     store = await Store.open(config.database_url or "", config.data)
     reader = OfflineReader()
     return Club(store, reader, reader, config.data, now=now, clock=monotonic, new_id=new_id)
+
+
+def open_model(config: Config) -> "OpenAIChat | None":
+    """The configured language model; None when neither an address nor a key is set: then answers are quotations.
+
+    Connects to nothing yet. Raises OperatorError when the model's name is missing.
+    """
+    if not config.llm_base_url and not config.llm_api_key:
+        return None
+    if not config.llm_model:
+        raise OperatorError("config_no_model")
+    from core.llm import OpenAIChat, Provider
+
+    provider = Provider(
+        base_url=config.llm_base_url or "https://api.openai.com/v1",
+        model=config.llm_model,
+        api_key=config.llm_api_key or "",
+        context_tokens=config.llm_context,
+    )
+    return OpenAIChat(provider, sleep=asyncio.sleep, jitter=random.random, now=now)

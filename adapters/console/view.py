@@ -39,12 +39,12 @@ def sentence(look: Look, key: str, **params: str | int) -> list[str]:
     return wrap([Piece(say(key, look.locale, **params))], look)
 
 
-def answer(answer: Answer, look: Look) -> list[str]:
-    """The settled answer, then what has to be said about it, then how to see its passages."""
+def answer(answer: Answer, look: Look, *, dialogue: bool = True) -> list[str]:
+    """The settled answer, then what has to be said about it, then, in a dialogue, how to see its passages."""
     lines = document(answer.document, look)
     for notice in answer.notices:
         lines += ["", *wrap([Piece(tell(notice, look.locale), "dim")], look)]
-    if answer.footnotes:
+    if answer.footnotes and dialogue:
         numbers = [note.number for note in answer.footnotes]
         hint = say("console_notes", look.locale, count=len(numbers), first=min(numbers), last=max(numbers))
         lines += ["", *wrap([Piece(hint, "dim")], look)]
@@ -66,7 +66,7 @@ def _block(block: Block, look: Look, first: str, rest: str) -> list[str]:
         case Heading(_, children):
             return wrap(_inline(children, "strong"), look, first=first, rest=rest)
         case Quote(children):
-            return _blocks(children, look, first + "> ", rest + "> ")
+            return _blocks(children, look, first + "│ ", rest + "│ ")
         case CodeBlock(text, _, cites):
             code = [
                 part

@@ -16,8 +16,8 @@ from bot.wiring import new_id, open_club
 
 _TOUR = (
     "Who has taken Netherfield Park?",
-    "What does Mr. Darcy say about dancing with Elizabeth?",
-    "1",
+    "Who inherits Longbourn?",
+    "2",
 )
 
 

@@ -14,7 +14,8 @@ from adapters.console.text import Look
 from bot.config import Config
 from bot.failures import explain
 from bot.folder import hold
-from bot.shapes import Json, print_json
+from bot.output import OutputFailed, print_json, print_lines
+from bot.shapes import Json
 from bot.wiring import new_id, open_club
 from core.club import SHORTEST_ID, Club
 from core.errors import Missing
@@ -46,14 +47,14 @@ class Desk:
         if self._json:
             print_json(shape)
         else:
-            print("\n".join(lines), flush=True)
+            print_lines(lines)
 
     @contextmanager
     def failures(self) -> Iterator[None]:
         """An edge around one of several pieces of work: its failure is printed and the rest goes on."""
         try:
             yield
-        except BrokenPipeError:
+        except (BrokenPipeError, OutputFailed):
             raise
         except Exception as error:  # noqa: BLE001  # the edge of one BOOK or one question; the others still have their turn
             key, message = explain(error, self.locale)

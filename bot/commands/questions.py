@@ -20,7 +20,7 @@ def run(arguments: Namespace, config: Config) -> int:
     def answer(desk: Desk, card: BookCard, words: str) -> None:
         turn = desk.do(_turn(desk, card, words, arguments.evidence_tokens))
         passages = [desk.do(desk.club.press(HERE, note.id, locale=desk.locale)) for note in turn.answer.footnotes]
-        lines = view.answer(turn.answer, desk.look)
+        lines = view.answer(turn.answer, desk.look, dialogue=False)
         for note, passage in zip(turn.answer.footnotes, passages, strict=True):
             lines += ["", *view.note(passage, note.number, desk.look)]
         desk.show(shapes.answer(turn, passages, desk.locale), lines)

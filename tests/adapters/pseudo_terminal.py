@@ -49,12 +49,13 @@ class PseudoTerminal:
     def expect(self, words: str) -> str:
         """Wait until `words` appear after what was expected last; the text up to and with them."""
         deadline = time.monotonic() + PATIENCE
-        while words not in (new := _SEQUENCE.sub("", self.raw[self._read_to :])):
+        while words not in (new := self.text[self._read_to :]):
             ready, _, _ = select.select([self._leader], [], [], deadline - time.monotonic())
             assert ready, f"waited for {words!r}, saw: {new}"
             assert self._receive(), f"the program ended; waited for {words!r}, saw: {new}"
-        self._read_to = len(self.raw)
-        return new
+        end = new.index(words) + len(words)
+        self._read_to += end
+        return new[:end]
 
     def _receive(self) -> bool:
         try:

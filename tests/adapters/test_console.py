@@ -8,7 +8,7 @@ import pytest
 
 from adapters.console.text import columns
 from tests.adapters.pseudo_terminal import PseudoTerminal
-from tests.books.lantern import lantern_house
+from tests.books.lantern_epub import lantern_house
 from tests.bot.running import command, environment, loccit
 
 QUESTION = "What did Mara keep the log in?"

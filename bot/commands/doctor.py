@@ -1,0 +1,30 @@
+"""`doctor`: what is set up and what works, one line each."""
+
+import asyncio
+from argparse import Namespace
+
+from bot.config import Config
+from bot.wiring import open_model
+from core.model import Notice
+from core.strings import tell
+
+
+def run(arguments: Namespace, config: Config) -> int:
+    """Run the command; 1 when the language model is set up and does not answer."""
+    found, healthy = asyncio.run(_examine(config))
+    for notice in found:
+        print(tell(notice, config.locale))
+    return 0 if healthy else 1
+
+
+async def _examine(config: Config) -> tuple[list[Notice], bool]:
+    model = open_model(config)
+    if model is None:
+        return [Notice("doctor_offline")], True
+    from core.llm import describe, probe
+
+    try:
+        found = await probe(model)
+    finally:
+        await model.close()
+    return describe(found), found.failure is None

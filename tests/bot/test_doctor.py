@@ -1,0 +1,78 @@
+"""`loccit doctor`, against no model, a good one, and one that refuses."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.config import read_config
+from bot.wiring import open_model
+from core.errors import OperatorError
+from tests.bot.running import Ran, loccit
+from tests.fakes.openai import FakeOpenAI, Fault, JsonObject, Reply, Step
+
+
+def examine(fake: FakeOpenAI, key: str, data: Path) -> Ran:
+    return loccit("doctor", data=data, LOCCIT_LLM_BASE_URL=fake.url, LOCCIT_LLM_API_KEY=key, LOCCIT_LLM_MODEL="fake")
+
+
+def logged(data: Path) -> str:
+    """Everything any log file holds."""
+    return "".join(path.read_text("utf-8", "replace") for path in data.rglob("*.log*"))
+
+
+def able(request: JsonObject) -> Step:
+    if "tools" in request:
+        return Reply(calls=[("look_up", {"thing": "ink"})])
+    return Reply('{"ok": true}' if "response_format" in request else "one two three")
+
+
+def test_without_a_model_it_says_how_to_set_one_up_and_all_is_well(tmp_path: Path) -> None:
+    ran = loccit("doctor", data=tmp_path, OPENAI_API_KEY="sk-foreign", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+    assert (ran.code, ran.err) == (0, "")
+    [line] = ran.out.splitlines()
+    assert "LOCCIT_LLM_BASE_URL" in line
+
+
+async def test_with_a_model_every_ability_is_one_line(tmp_path: Path) -> None:
+    async with FakeOpenAI(able, models=[{"id": "fake", "context_length": 16_000}], key="right") as fake:
+        ran = await asyncio.to_thread(examine, fake, "right", tmp_path)
+        assert (ran.code, ran.err) == (0, "")
+        lines = ran.out.splitlines()
+        assert lines[0] == "fake reads 16000 tokens at once."
+        assert len(lines) == 7
+        assert "It calls tools." in lines
+
+
+async def test_a_refused_key_is_one_sentence_and_a_failure(tmp_path: Path) -> None:
+    async with FakeOpenAI(lambda _: Fault(401, "Incorrect API key provided: sk-wrong-key")) as fake:
+        ran = await asyncio.to_thread(examine, fake, "sk-wrong-key", tmp_path)
+        assert ran.code == 1
+        [line] = ran.out.splitlines()
+        assert "LOCCIT_LLM_API_KEY" in line
+        assert "HTTP 401" in logged(tmp_path)
+        assert "sk-wrong-key" not in ran.out + ran.err + logged(tmp_path)
+
+
+def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
+    for value in ("many", "-5", "12", "1e4"):
+        with pytest.raises(OperatorError) as caught:
+            read_config({"HOME": "/h", "LOCCIT_LLM_CONTEXT": value})
+        assert caught.value.key == "config_context"
+    assert read_config({"HOME": "/h", "LOCCIT_LLM_CONTEXT": "32_000"}).llm_context == 32_000
+    with pytest.raises(OperatorError) as caught:
+        open_model(read_config({"HOME": "/h", "LOCCIT_LLM_BASE_URL": "http://127.0.0.1:9/v1"}))
+    assert caught.value.key == "config_no_model"
+    ran = loccit("doctor", data=tmp_path, LOCCIT_LLM_API_KEY="sk-x")
+    assert ran.code == 1
+    assert "LOCCIT_LLM_MODEL" in ran.sentence
+
+
+def test_a_model_is_opened_with_exactly_what_was_set() -> None:
+    environ = {"HOME": "/h", "LOCCIT_LLM_API_KEY": "sk-x", "LOCCIT_LLM_MODEL": "m", "LOCCIT_LLM_CONTEXT": "9000"}
+    config = read_config(environ)
+    model = open_model(config)
+    assert model is not None
+    assert (model.name, model.provider.api_key, model.provider.context_tokens) == ("m", "sk-x", 9_000)
+    assert "sk-x" not in repr(config)
+    assert open_model(read_config({"HOME": "/h", "LOCCIT_LLM_MODEL": "m", "OPENAI_API_KEY": "sk-foreign"})) is None
