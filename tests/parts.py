@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.local_model import model_file
+
 _BESIDE = Path(__file__).resolve().parents[2] / "shared"
 SHARED: Path | None = _BESIDE if (_BESIDE / "books" / "manifest.json").is_file() else None
 
@@ -19,3 +21,8 @@ POSTGRES: Path | None = _SERVERS[-1].parent if _SERVERS else None
 """The folder of PostgreSQL's own programs."""
 
 needs_postgres = pytest.mark.skipif(POSTGRES is None, reason="part left out: no PostgreSQL")
+
+LOCAL_MODEL = model_file() is not None
+"""Whether the packages of a small real model and its server are installed (requirements-ci.txt)."""
+
+needs_local_model = pytest.mark.skipif(not LOCAL_MODEL, reason="part left out: no local model")

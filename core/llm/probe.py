@@ -40,10 +40,10 @@ async def probe(chat: OpenAIChat) -> Capabilities:
     """Ask. Costs four short requests; never raises for the provider's failures."""
     context = await ask_context(chat)
     try:
-        pieces, _ = await _ask(chat, "Count from one to ten in words.", max_tokens=60)
-        said, _ = await _ask(chat, 'Reply with the JSON object {"ok": true}.', json=True, max_tokens=60)
-        _, called = await _ask(chat, "Look up the colour of ink with the tool.", tools=(_TOOL,), max_tokens=200)
-        _, forced = await _ask(chat, "Say hello.", tools=(_TOOL,), tool_choice=_TOOL.name, max_tokens=200)
+        pieces, _ = await _ask(chat, "Count from one to ten in words.", max_tokens=40)
+        said, _ = await _ask(chat, 'Reply with the JSON object {"ok": true}.', json=True, max_tokens=40)
+        _, called = await _ask(chat, "Look up the colour of ink with the tool.", tools=(_TOOL,), max_tokens=80)
+        _, forced = await _ask(chat, "Say hello.", tools=(_TOOL,), tool_choice=_TOOL.name, max_tokens=80)
     except LoccitError as error:
         return Capabilities(chat.name, context, failure=error.key)
     thinks = any(mark in "".join(pieces).lower() for mark in ("<think", "</think"))
