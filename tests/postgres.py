@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL server for one test run, reached by a Unix socket only; one database a test."""
+"""A throw-away PostgreSQL server for one test run, reached by a Unix socket only; one schema a test."""
 
 import os
 import pwd
@@ -30,15 +30,16 @@ class Server:
     folder: Path
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def new_database(self) -> str:
-        """Make an empty database and return its URL."""
+    def new_place(self) -> str:
+        """Make an empty schema and return a URL whose connections see nothing else."""
         name = f"loccit_{next(self._numbers)}"
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode("ascii"))
-        return self.url(name)
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {name}".encode("ascii"))
+        return f"{self.url}&options=-csearch_path%3D{name}"
 
-    def url(self, database: str) -> str:
-        return f"postgresql://postgres@/{database}?host={self.folder}"
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@/postgres?host={self.folder}"
 
 
 @contextmanager

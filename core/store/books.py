@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -35,6 +35,28 @@ _extraction = schema.extraction.c
 _piece = schema.piece.c
 _file = schema.spine_file.c
 _segment = schema.segment.c
+
+# Made once: what a press runs. Building a statement costs as much as running it.
+_VERSION = (_extraction.book == bindparam("sha256")) & (_extraction.text_version == bindparam("version"))
+_STRUCTURE = select(_extraction.text_version, _extraction.structure, _extraction.structure_hash).where(_VERSION)
+_LATEST = (
+    select(_extraction.text_version, _extraction.structure, _extraction.structure_hash)
+    .where(_extraction.book == bindparam("sha256"))
+    .order_by(_extraction.id.desc())
+    .limit(1)
+)
+_PIECES = (
+    select(_piece.number, _piece.text, _piece.hash)
+    .join(schema.extraction, _extraction.id == _piece.extraction)
+    .where(_VERSION, _piece.file == bindparam("in_file"))
+    .where(_piece.number.between(bindparam("first"), bindparam("last")))
+    .order_by(_piece.number)
+)
+_RUNS = (
+    select(_file.length, _file.runs, _file.runs_hash)
+    .join(schema.extraction, _extraction.id == _file.extraction)
+    .where(_VERSION, _file.file == bindparam("in_file"))
+)
 
 
 class Books:
@@ -97,12 +119,9 @@ class Books:
 
     async def contents(self, sha256: str, text_version: str | None = None) -> Contents | None:
         """The structure without the text; the latest text version when none is named. None when it is not stored."""
-        query = select(_extraction.text_version, _extraction.structure, _extraction.structure_hash)
-        query = query.where(_extraction.book == sha256).order_by(_extraction.id.desc()).limit(1)
-        if text_version is not None:
-            query = query.where(_extraction.text_version == text_version)
+        query = _LATEST if text_version is None else _STRUCTURE
         async with self._engines.read() as connection:
-            row = (await connection.execute(query)).one_or_none()
+            row = (await connection.execute(query, {"sha256": sha256, "version": text_version})).one_or_none()
         if row is None:
             return None
         data = check(row.structure_hash, "structure", (), row.structure)
@@ -113,15 +132,9 @@ class Books:
         if not 0 <= span.start < span.end:
             raise ValueError(f"not a span: {span}")
         first, last = span.start // PIECE, (span.end - 1) // PIECE
-        query = (
-            select(_piece.number, _piece.text, _piece.hash)
-            .join(schema.extraction, _extraction.id == _piece.extraction)
-            .where(_extraction.book == sha256, _extraction.text_version == text_version)
-            .where(_piece.file == span.file, _piece.number.between(first, last))
-            .order_by(_piece.number)
-        )
+        place = {"sha256": sha256, "version": text_version, "in_file": span.file, "first": first, "last": last}
         async with self._engines.read() as connection:
-            rows = (await connection.execute(query)).all()
+            rows = (await connection.execute(_PIECES, place)).all()
             if not rows:
                 await _need(connection, sha256, text_version)
         text = _joined(span.file, rows, first)[span.start - first * PIECE : span.end - first * PIECE]
@@ -151,13 +164,9 @@ class Books:
 
     async def runs(self, sha256: str, text_version: str, file: int) -> tuple[Span, ...]:
         """The runs of one spine file in reading order."""
-        query = (
-            select(_file.length, _file.runs, _file.runs_hash)
-            .join(schema.extraction, _extraction.id == _file.extraction)
-            .where(_extraction.book == sha256, _extraction.text_version == text_version, _file.file == file)
-        )
+        place = {"sha256": sha256, "version": text_version, "in_file": file}
         async with self._engines.read() as connection:
-            row = (await connection.execute(query)).one_or_none()
+            row = (await connection.execute(_RUNS, place)).one_or_none()
             if row is None:
                 await _need(connection, sha256, text_version)
                 raise BrokenPromise("text_damaged")

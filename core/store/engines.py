@@ -27,6 +27,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from core.errors import OperatorError
 from core.store.failures import database_failure, disk_failure, failures_as_sentences
 from core.store.mounts import network_mount
+from core.store.onetrip import connect
 
 _log = logging.getLogger(__name__)
 
@@ -166,7 +167,10 @@ def _prepare_file(path: Path, patience: float) -> None:
 
 def _sqlite(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
     writer = create_async_engine(
-        url, pool_size=1, max_overflow=0, connect_args={"isolation_level": None, "timeout": patience}
+        url,
+        pool_size=1,
+        max_overflow=0,
+        connect_args={"async_creator_fn": connect, "isolation_level": None, "timeout": patience},
     )
     reader = create_async_engine(
         url,
@@ -174,7 +178,7 @@ def _sqlite(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
         max_overflow=0,
         isolation_level="AUTOCOMMIT",
         skip_autocommit_rollback=True,
-        connect_args={"timeout": patience},
+        connect_args={"async_creator_fn": connect, "timeout": patience},
     )
 
     @event.listens_for(writer.sync_engine, "begin")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, bindparam, func, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -168,8 +168,14 @@ def _here(channel: int) -> Select[str]:
 
 
 async def _permitted(connection: AsyncConnection, channel: int, sha256: str) -> bool:
-    found = await connection.execute(_here(channel).where(_rights.book == sha256))
+    found = await connection.execute(_PERMITTED, {"channel_id": channel, "sha256": sha256})
     return found.one_or_none() is not None
+
+
+# Made once: asked on every press. Building a statement costs as much as running it.
+_PERMITTED = select(_rights.id).where(
+    _rights.channel == bindparam("channel_id"), _rights.book == bindparam("sha256"), _rights.removed_at.is_(None)
+)
 
 
 def _set_current(channel: int, sha256: str | None) -> Any:

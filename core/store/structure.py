@@ -8,6 +8,7 @@ import json
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.errors import BrokenPromise
@@ -111,7 +112,9 @@ def pack_structure(book: ParsedBook) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
+@lru_cache(maxsize=64)
 def unpack_structure(data: bytes) -> Structure:
+    """Kept for the books in use: every press asks for the structure of its book, and it is the same each time."""
     value = json.loads(data)
     return Structure(
         lengths=tuple(value["lengths"]),

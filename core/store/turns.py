@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, insert, select, update
+from sqlalchemy import Select, bindparam, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -20,6 +20,9 @@ AnyRow = Row[*tuple[Any, ...]]
 _turn = schema.turn.c
 _question = schema.question.c
 _footnote = schema.footnote.c
+
+# Made once: what a press runs. Building a statement costs as much as running it.
+_PRESSED = select(schema.footnote).where(_footnote.id == bindparam("note"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,7 @@ class Turns:
     async def footnote(self, id: str) -> Pressed | None:
         """What a button's id stands for; None for an id that was never given out."""
         async with self._engines.read() as connection:
-            query = select(schema.footnote).where(_footnote.id == id)
-            row = (await connection.execute(query)).one_or_none()
+            row = (await connection.execute(_PRESSED, {"note": id})).one_or_none()
         return None if row is None else Pressed(row.channel, row.turn, _as_footnote(row))
 
     async def _one(self, query: Select[*tuple[Any, ...]]) -> Turn | None:

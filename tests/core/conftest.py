@@ -24,7 +24,7 @@ def sqlite_place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def postgres_place(tmp_path: Path, postgres_server: Server) -> Place:
-    return Place(postgres_server.new_database(), tmp_path / "data")
+    return Place(postgres_server.new_place(), tmp_path / "data")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=needs_postgres)])

@@ -1,0 +1,80 @@
+"""aiosqlite connections on which a statement costs one trip to the connection's thread instead of four.
+
+aiosqlite goes there to make a cursor, to execute, to fetch and to close. Each trip waits for the scheduler twice, and
+while books are being read on all cores that came to 4 ms a statement against 0.2 ms for one trip.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Self
+
+import aiosqlite
+
+
+class Cursor:
+    """What SQLAlchemy needs of a cursor. All rows are fetched in the trip that executes."""
+
+    def __init__(self, connection: "Connection") -> None:
+        self._connection = connection
+        self._rows: Sequence[Any] = ()
+        self.description: Any = None
+        self.rowcount = -1
+        self.lastrowid: int | None = None
+        self.arraysize = 1
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def execute(self, sql: str, parameters: Iterable[Any] = ()) -> Self:
+        await self._connection.run(partial(self._take, sqlite3.Connection.execute, sql, parameters))
+        return self
+
+    async def executemany(self, sql: str, parameters: Iterable[Iterable[Any]]) -> Self:
+        await self._connection.run(partial(self._take, sqlite3.Connection.executemany, sql, parameters))
+        return self
+
+    def _take(self, execute: Callable[..., sqlite3.Cursor], *arguments: Any) -> None:
+        cursor = execute(self._connection.driver_connection, *arguments)
+        try:
+            self.description = cursor.description
+            self._rows = cursor.fetchall() if cursor.description else ()
+            self.rowcount = cursor.rowcount
+            self.lastrowid = cursor.lastrowid
+        finally:
+            cursor.close()
+
+    async def fetchall(self) -> Sequence[Any]:
+        rows, self._rows = self._rows, ()
+        return rows
+
+    async def setinputsizes(self, *sizes: Any) -> None:
+        """SQLite has no use for them."""
+
+    async def close(self) -> None:
+        """Closed already, in the trip that executed."""
+
+
+class Connection(aiosqlite.Connection):
+    """An aiosqlite connection whose cursors make one trip."""
+
+    def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
+        super().__init__(connector, iter_chunk_size=64)
+        # As SQLAlchemy does it: a process that forgets to close the store still ends.
+        self._thread.daemon = True
+
+    @property
+    def driver_connection(self) -> sqlite3.Connection:
+        return self._conn
+
+    async def run(self, work: Callable[[], None]) -> None:
+        """Run in the connection's thread, in turn."""
+        await self._execute(work)  # type: ignore[no-untyped-call]  # aiosqlite types its public part only
+
+    def cursor(self) -> Cursor:  # type: ignore[override]  # the same to SQLAlchemy: it enters and uses it
+        return Cursor(self)
+
+
+def connect(database: str, **options: Any) -> Connection:
+    """What `async_creator_fn` of an engine takes; the arguments of `sqlite3.connect`."""
+    return Connection(partial(sqlite3.connect, database, **options))
