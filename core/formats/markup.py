@@ -78,14 +78,14 @@ def _parse_xml(text: str, *, recover: bool = False) -> etree._Element | None:
 
 def _parse_html(text: str) -> etree._Element | None:
     text = _SELF_CLOSED.sub(_expand, _SUBSET.sub("", text, count=1))
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         root = etree.fromstring(text.encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError:
         root = None
-    # libxml2 stops without a word at deep nesting; markup has lost its text when less than half of it is left.
-    expected = len(_TAGS.sub("", text).strip())
-    if root is not None and 2 * sum(map(len, root.itertext())) >= expected:
+    # At its limit of depth libxml2 stops and hands out what it has. When less than half of the text is left, it was lost.
+    whole = root is not None and all(entry.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)
+    if root is not None and whole and 2 * sum(map(len, root.itertext())) >= len(_TAGS.sub("", text).strip()):
         return root
     return _parse_deep(text)
 

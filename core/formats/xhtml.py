@@ -5,48 +5,38 @@
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple, cast
 
 from lxml import etree
 
 from core.formats.decode import clean, squeeze
+from core.formats.elements import (
+    BLOCK,
+    BREAK,
+    CELL,
+    DRAWING,
+    FORMULA,
+    HEADING,
+    INLINE,
+    LINK,
+    LIST,
+    PICTURE,
+    PRE,
+    RAISED,
+    TABLE,
+    kind_of,
+    name_of,
+    note_target,
+    stands_alone,
+)
 from core.formats.markup import parse
 
 __all__ = ["PageHeading", "PageText", "parse", "read_page"]
 
 _TYPES = frozenset(("{http://www.idpf.org/2007/ops}type", "epub:type", "role"))
 _HIDING = re.compile(r"display\s*:\s*none", re.IGNORECASE)
-_MARKER = frozenset("0123456789*†‡[]() \u00a0\n\t")
-"""The characters of a note marker."""
 _PRINTED = 40
 """A page break holds its page's label; what is longer (characters) is a page wrongly wrapped in one, and is text."""
-
-# What an element does to the text around it.
-_INLINE, _BLOCK, _BREAK, _ITEM, _LIST, _ROW, _TABLE, _CELL, _PRE = range(9)
-_HEADING, _LINK, _RAISED, _PICTURE, _FORMULA, _DRAWING, _OUT = range(9, 16)
-_KINDS: dict[str, int] = {}
-for _kind, _names in (
-    (_BLOCK, "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption"),
-    (_BLOCK, "figure footer form header hgroup hr html legend main menu nav noscript option p section summary"),
-    (_HEADING, "h1 h2 h3 h4 h5 h6"),
-    (_BREAK, "br"),
-    (_ITEM, "li"),
-    (_LIST, "ol ul"),
-    (_ROW, "tr"),
-    (_TABLE, "table"),
-    (_CELL, "td th"),
-    (_PRE, "pre listing"),
-    (_LINK, "a"),
-    (_RAISED, "sup"),
-    (_PICTURE, "img"),
-    (_FORMULA, "math"),
-    (_DRAWING, "svg"),
-    (_OUT, "head script style template title rt rp rtc audio video iframe"),
-):
-    _KINDS |= dict.fromkeys(_names.split(), _kind)
-_HOLDERS = frozenset((_ITEM, _LIST, _ROW, _TABLE, _CELL))
-
 # Separators waiting to be written before the next text; a stronger one wins.
 _NONE, _SPACE, _TAB, _LINE, _BLANK = range(5)
 _WRITTEN = ("", " ", "\t", "\n", "\n\n")
@@ -102,12 +92,6 @@ def read_page(root: etree._Element) -> PageText:
             if element.tail and element is not root:
                 page.write(element.tail)
     return page.result()
-
-
-@lru_cache(maxsize=4096)
-def _kind_of(tag: str) -> int:
-    """What an element does, by its name with or without a namespace, in any case."""
-    return _KINDS.get(tag.rpartition("}")[2].lower(), _INLINE)
 
 
 class _Pass:
@@ -196,23 +180,23 @@ class _Pass:
 
     def open(self, element: etree._Element) -> bool:
         """Begin an element; False when its content is left out."""
-        kind = _kind_of(element.tag)
+        kind = kind_of(element.tag)
         if (attributes := cast(_Attributes, element.items())) and self._left_out(element, kind, attributes):
             self.anchors.extend(inner for node in element.iterdescendants() if (inner := node.get("id")))
             return False
-        if kind == _INLINE:
+        if kind == INLINE:
             return True
-        if kind == _BLOCK:
+        if kind == BLOCK:
             self._part(_BLANK)
-        elif kind >= _LINK:
+        elif kind >= LINK:
             return self._open_inline(element, kind)
-        elif kind == _BREAK:
+        elif kind == BREAK:
             self._break()
-        elif kind == _HEADING:
+        elif kind == HEADING:
             self._part(_BLANK)
             self.titles.append((len(self.parts), self.length))
             self.picture_title = ""
-        elif kind == _PRE:
+        elif kind == PRE:
             self._part(_BLANK)
             self.pre += 1
             self.pre_from, self.pre_held = self.length, ""
@@ -221,29 +205,29 @@ class _Pass:
         return True
 
     def _open_holder(self, kind: int) -> None:
-        if kind == _LIST:
+        if kind == LIST:
             self._part(_LINE if self.lists else _BLANK)
             self.lists += 1
-        elif kind == _TABLE:
+        elif kind == TABLE:
             self._part(_BLANK)
         else:
-            self._replace(_TAB if kind == _CELL else _LINE)
+            self._replace(_TAB if kind == CELL else _LINE)
         self.held_from.append(self.length)
 
     def _open_inline(self, element: etree._Element, kind: int) -> bool:
         """Links and superscripts, which may be note markers, and what is shown by its alternative text."""
-        if kind in (_LINK, _RAISED):
-            if target := _note_target(element, kind):
+        if kind in (LINK, RAISED):
+            if target := note_target(element, kind):
                 self.notes.append(target)
                 self.anchors.extend(inner for node in element.iterdescendants() if (inner := node.get("id")))
                 return False
             return True
-        if kind == _PICTURE:
+        if kind == PICTURE:
             self._describe(element.get("alt") or "")
-        elif kind == _DRAWING:
-            title = next((child for child in element.iterchildren() if _name(child) == "title"), None)
+        elif kind == DRAWING:
+            title = next((child for child in element.iterchildren() if name_of(child) == "title"), None)
             self._describe(element.get("aria-label") or ("" if title is None else title.text) or "")
-        elif kind == _FORMULA:
+        elif kind == FORMULA:
             self.write(element.get("alttext") or "")
         return False
 
@@ -266,7 +250,7 @@ class _Pass:
         """Note the element's anchors and types; True when it is hidden, a note marker or a page break."""
         out = False
         for name, value in attributes:
-            if name == "id" or (name == "name" and kind == _LINK):
+            if name == "id" or (name == "name" and kind == LINK):
                 self.anchors.append(value)
             elif name == "hidden" or (name == "style" and _HIDING.search(value)):
                 out = True
@@ -277,7 +261,7 @@ class _Pass:
                     out = True
                 elif "pagebreak" in types or "doc-pagebreak" in types:
                     out = self._turn_page(element) or out
-                elif not self.parts:
+                elif not self.parts and (name_of(element) in ("html", "body") or stands_alone(element)):
                     self.types.update(types)
         return out
 
@@ -288,22 +272,22 @@ class _Pass:
 
     def close(self, element: etree._Element) -> None:
         """End an element that was not left out."""
-        kind = _kind_of(element.tag)
-        if kind == _INLINE or kind >= _LINK:
+        kind = kind_of(element.tag)
+        if kind == INLINE or kind >= LINK:
             return
-        if kind == _BLOCK:
+        if kind == BLOCK:
             self._part(_BLANK)
-        elif kind == _HEADING:
+        elif kind == HEADING:
             self._part(_BLANK)
-            self._title(int(_name(element)[1]))
-        elif kind == _PRE:
+            self._title(int(name_of(element)[1]))
+        elif kind == PRE:
             self.pre -= 1
             self._part(_BLANK)
-        elif kind != _BREAK:
+        elif kind != BREAK:
             self.held_from.pop()
-            if kind == _LIST:
+            if kind == LIST:
                 self.lists -= 1
-            self._part(_BLANK if kind == _TABLE or (kind == _LIST and not self.lists) else _LINE)
+            self._part(_BLANK if kind == TABLE or (kind == LIST and not self.lists) else _LINE)
 
     def _title(self, level: int) -> None:
         parts, length = self.titles.pop()
@@ -321,23 +305,3 @@ class _Pass:
         page.headings = [heading._replace(offset=min(heading.offset, self.length)) for heading in page.headings]
         page.types = frozenset(self.types)
         return page
-
-
-def _name(element: etree._Element) -> str:
-    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
-
-
-def _note_target(element: etree._Element, kind: int) -> str | None:
-    """Where a superscript link of digits or asterisks points; None for every other link and superscript."""
-    if len(element) > 3 or (kind == _RAISED and not len(element)):
-        return None
-    if kind == _LINK:
-        link: etree._Element | None = element
-        parent = element.getparent()
-        raised = any(_name(child) == "sup" for child in element) or (parent is not None and _name(parent) == "sup")
-    else:
-        link, raised = next((child for child in element if _name(child) == "a"), None), True
-    if not raised or link is None or not (target := link.get("href")):
-        return None
-    words = "".join(map(str, element.itertext()))
-    return target if words.strip() and _MARKER.issuperset(words) else None
