@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import log
 from typing import Literal
 
 from core.model import Position, Span
@@ -185,6 +186,7 @@ def _near(wanted: str, text: str) -> list[tuple[int, int]]:
 
 
 def _candidates(wanted: str, units: list[tuple[str, int]], lowered: str) -> list[int]:
+    """Where the quotation might begin, the most voted for first."""
     probes: dict[str, int] = {}
     for i, (unit, at) in enumerate(units):
         # A single ideograph says little: neighbours vote as pairs.
@@ -198,7 +200,8 @@ def _candidates(wanted: str, units: list[tuple[str, int]], lowered: str) -> list
     width = max(64, len(wanted) // 2)
     votes: defaultdict[int, float] = defaultdict(float)
     for probe in rare:
-        worth = (1 + counts[probe]) ** -0.5
+        # Like an inverse document frequency: a few common words together outweigh the one rare word that was changed.
+        worth = log(2 + 4 * _COMMON / counts[probe])
         seen: set[int] = set()
         at = lowered.find(probe)
         while at >= 0:
@@ -209,7 +212,7 @@ def _candidates(wanted: str, units: list[tuple[str, int]], lowered: str) -> list
             at = lowered.find(probe, at + 1)
     joint = {bucket: vote + votes.get(bucket + 1, 0.0) for bucket, vote in votes.items()}
     best = sorted(joint, key=lambda bucket: (-joint[bucket], bucket))[:_CANDIDATES]
-    return [bucket * width for bucket in best]
+    return [bucket * width for bucket in best if joint[bucket] * 4 >= joint[best[0]]]
 
 
 def _align(units: list[str], lowered: str, begin: int, length: int) -> tuple[float, int, int] | None:

@@ -163,7 +163,7 @@ def test_a_thousand_corrupted_copies_are_found_where_they_came_from() -> None:
 
 def test_paraphrases_are_never_verbatim_and_unlike_words_are_none() -> None:
     chance = random.Random(21)
-    files = _book(chance)
+    files = _book(chance, files=4, sentences=60)
     paraphrase = {"carried": "hauled", "forgot": "neglected", "the": "that", "a": "one", "under": "below"}
     for _ in range(300):
         sentence = chance.choice(re.findall(r"[A-Z][^.]+\.", chance.choice(files)[0]))
