@@ -32,13 +32,13 @@ _INVISIBLE = (
     "\ufe00-\ufe0f\ufeff\uffa0"
 )
 _NUMBER = r"\d+(?:[_\\" + _INVISIBLE + r"]+\d+)*"
-_SOFT = rf"[_*`~^\\{_INVISIBLE}]*"  # what may stand inside a tag and shows nothing
-_LOOSE = rf"[\s_*`~^\\{_INVISIBLE}]*"  # the same with white space, inside brackets
+_SOFT = rf"[_*`~^\"'“”„‘’«»‹›\\{_INVISIBLE}]*"  # what may stand inside a tag and shows nothing
+_LOOSE = rf"[\s_*`~^\"'“”„‘’«»‹›\\{_INVISIBLE}]*"  # the same with white space, inside brackets
 _F = r"[fFｆＦ𝐟𝑓𝖿𝚏ƒ]"
 _JOINT = rf"{_SOFT}\s?{_SOFT}{_DASHES}{_SOFT}\s?{_SOFT}"
 
 _NAKED = re.compile(
-    rf"[({{（]?{_SOFT}{_F}{_SOFT}{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}[A-Za-z0-9]*(?:{_SOFT}[)}}）])?"
+    rf"[({{（]?{_SOFT}{_F}{_SOFT}{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}(?:(?!{_F}\d)[A-Za-z0-9])*(?:{_SOFT}[)}}）])?"
 )
 """An `f` triple (or longer chain) without square brackets, with its round ones."""
 
@@ -56,14 +56,12 @@ _NAKED_BEGINNING = re.compile(
     rf"[({{（]?{_SOFT}(?:{_F}{_SOFT}(?:\s?·+{_SOFT}\s?)?(?:{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,8}}"
     rf"(?:{_SOFT}\s?{_SOFT}(?:{_DASHES}{_SOFT}\s?{_SOFT})?)?)?)?\Z"
 )
-_NAKED_LOOK_ALIKE = re.compile(
-    rf"{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?{_NUMBER}(?:{_JOINT}{_NUMBER})*(?:{_JOINT})?"
-)
+_NAKED_LOOK_ALIKE = re.compile(rf"{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?{_NUMBER}(?:{_JOINT}{_NUMBER})*(?:{_JOINT})?")
 _REFERENCE = re.compile(r"(f?)(\d+(?:-\d+)*)\Z")
 _TRIPLE = re.compile(r"f?(\d+)-(\d+)-(\d+)\Z")
 _LEAD = re.compile(rf"{_LOOSE}{_F}?{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}(?:{_NUMBER})?)*")
 
-_STRIP = re.compile(rf"[\s_*`~^\\{_INVISIBLE}]+")
+_STRIP = re.compile(rf"[\s_*`~^\"'“”„‘’«»‹›\\{_INVISIBLE}]+")
 _SEPARATORS = re.compile(r"[,;、，；|/&+·]+|\b(?:and|y|e|et|und)\b", re.IGNORECASE)
 _GAPS = re.compile(rf"(?<=\d)\s+(?={_F}|\d)|(?<=\d)(?={_F})")
 _DASH_ANY = re.compile(_DASHES)

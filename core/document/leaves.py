@@ -151,6 +151,33 @@ def build(leaves: Sequence[Leaf]) -> Document:
     return tuple(_blocks([(leaf.path, leaf.node) for leaf in leaves]))
 
 
+def unpacked(leaves: Sequence[Leaf], limit: int) -> list[Leaf]:
+    """`leaves` with the first block turned into a paragraph of plain words, or with its first word halved when it is one.
+
+    Raises ValueError when the word is a single grapheme.
+    """
+    number = leaves[0].path[0].number
+    count = next((index for index, leaf in enumerate(leaves) if leaf.path[0].number != number), len(leaves))
+    if all(isinstance(leaf.path[0].node, Paragraph) and len(leaf.path) == 1 for leaf in leaves[:count]):
+        first = leaves[0]
+        text = first.node.text if isinstance(first.node, Text | Code) else ""
+        halves = list(pieces(text, max(1, len(text) // 2)))
+        if len(halves) < 2:
+            raise ValueError(f"nothing fits into {limit}")
+        kind: type[Text] | type[Code] = Code if isinstance(first.node, Code) else Text
+        return [*(Leaf(first.path, kind(half), INSIDE) for half in halves), *leaves[1:]]
+    path = (_Step(number, Paragraph(())),)
+    words: list[Leaf] = []
+    for before, leaf in zip((None, *leaves[:count]), leaves[:count], strict=False):
+        if before is not None and before.path != leaf.path:
+            words.append(Leaf(path, Text(" "), NEVER))
+        if isinstance(leaf.node, _Line):
+            words.append(Leaf(path, Text(leaf.node.text + (" " if leaf.node.ends else "")), max(leaf.cut, INSIDE)))
+        elif leaf.node is not None:
+            words.append(Leaf(path, leaf.node, leaf.cut))
+    return [*words, *leaves[count:]]
+
+
 _Placed = tuple[tuple[_Step, ...], Inline | _Line | None]
 
 

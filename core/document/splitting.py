@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.document.leaves import INSIDE, WORDS, Leaf, build, flatten
+from core.document.leaves import INSIDE, WORDS, Leaf, build, flatten, unpacked
 from core.document.printing import cites
 from core.model.document import Document
 
@@ -22,8 +22,9 @@ def split(document: Document, measure: Measure, limit: int) -> tuple[Part, ...]:
     """Parts of `document`, in order, none of which measures more than `limit`.
 
     `measure` says how long a document is once the platform's view has rendered it. A note stays with the word before
-    it; a word is cut only when it alone is too long, and then between graphemes. Raises ValueError when one grapheme
-    does not fit.
+    it; a word is cut only when it alone is too long, and then between graphemes. A block that cannot be cut small enough
+    (the head of a table as long as the message) goes on as plain words. Raises ValueError when one word piece does not
+    fit even so.
     """
     leaves = list(flatten(document))
     parts: list[Part] = []
@@ -31,7 +32,9 @@ def split(document: Document, measure: Measure, limit: int) -> tuple[Part, ...]:
     while begin < len(leaves):
         end = _longest(leaves, begin, step, measure, limit)
         if end <= begin:
-            raise ValueError(f"nothing fits into {limit}")
+            leaves[begin:] = unpacked(leaves[begin:], limit)
+            step = len(leaves)
+            continue
         if end < len(leaves):
             end = _best_cut(leaves, begin, end)
         part = build(leaves[begin:end])

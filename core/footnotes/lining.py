@@ -19,6 +19,8 @@ _LABEL = re.compile(
     r"[ \t]*(?:\*\*|__|\*|_)?[ \t]*\Z",
     re.IGNORECASE,
 )
+_LONGEST = 256
+"""Characters at the beginning of a line that wait for words; only noise has more."""
 _NEXT = re.compile(f"[\n{SWEPT}{CODE}{NOTE_START}]")
 
 
@@ -76,7 +78,7 @@ class Lines:
             self._out.append(text)
             return
         self._held += text
-        if _PREFIX_BEGINNING.match(self._held):
+        if len(self._held) <= _LONGEST and _PREFIX_BEGINNING.match(self._held):
             return
         rest = self._held[_prefix(self._held) :]
         if self._any and _may_be_label(rest):

@@ -14,6 +14,9 @@ from core.tags import NOTE
 HELD = 400
 """Characters a quotation may have; a longer one is shown without its marks (DESIGN 2.5)."""
 
+_ATTEMPTS = 8
+"""Ends that are tried for one quotation in single marks, where a plural possessive looks like an end."""
+
 _CLOSERS = {
     "“": "”“", "”": "”", "„": "“”", "‟": "”", "«": "»", "»": "«", "‹": "›", "›": "‹", "‘": "’‘", "‚": "‘’", "‛": "’",
     "「": "」", "『": "』", "｢": "｣", "﹁": "﹂", "﹃": "﹄", "〝": "〞〟", "❝": "❞", "❛": "❜", '"': '"', "＂": "＂", "'": "'", "＇": "＇",
@@ -46,6 +49,8 @@ class Quotations:
         self._at = 0
         self._loose = ""
         """Closing marks whose opening one was taken away because the quotation was too long to be held."""
+        self._known: dict[str, bool] = {}
+        """Answers about the quotation that is held, which is looked at again with every piece."""
 
     def feed(self, piece: str, final: bool = False) -> str:
         keep = max(0, self._at - 1)
@@ -66,6 +71,7 @@ class Quotations:
             done = self._step(match[0], final)
             if done is None:
                 return
+            self._known.clear()
             yield done
 
     def _step(self, mark: str, final: bool) -> str | None:
@@ -124,6 +130,13 @@ class Quotations:
         return Quotations(self._verbatim).feed(inner.strip(" \u00a0\u202f"), final=True)
 
     def _holds(self, inner: str) -> bool:
+        if inner not in self._known:
+            if len(self._known) >= _ATTEMPTS:
+                return False
+            self._known[inner] = self._check(inner)
+        return self._known[inner]
+
+    def _check(self, inner: str) -> bool:
         words = NOTE.sub("", inner).replace(GONE, "")
         if not any(char.isalnum() for char in words):
             return False
@@ -137,12 +150,15 @@ class Quotations:
     def _find(self, at: int, mark: str, final: bool) -> _Found:
         """Where the quotation that opens at `at` ends."""
         text, closers = self._text, _CLOSERS[mark]
-        depth, first, limit = 0, -1, at + 1 + HELD
+        depth, first, limit, code_end = 0, -1, at + 1 + HELD, 0
         for match in _MARK.finditer(text, at + 1):
             here, char = match.start(), match[0]
             if here > limit:
                 break
+            if here < code_end:
+                continue
             if char == CODE:
+                code_end = text.index(PROSE, here)
                 if text.startswith("```", here + 1) or text.startswith("~~~", here + 1):
                     return _Found(here, here, "paragraph") if first < 0 else _Found(first, first + 1, "closed")
                 continue

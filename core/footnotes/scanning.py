@@ -128,11 +128,12 @@ class Scanner:
             return True
         run = self._text[self._at : end]
         if len(run) >= 3 and _FENCE_BEFORE.match(self._line):
-            line_end = self._text.find("\n", end)
-            if line_end < 0 and not self._final and len(self._text) - end < HELD:
+            newline = self._text.find("\n", end, end + HELD)
+            short = len(self._text) - end < HELD
+            if newline < 0 and short and not self._final:
                 return False
-            line_end = len(self._text) if line_end < 0 else line_end + 1
-            if char == "~" or "`" not in self._text[end:line_end]:
+            info = self._text[end:newline] if newline >= 0 else self._text[end:]
+            if (newline >= 0 or short) and (char == "~" or "`" not in info):
                 self._fence = run
                 self._say(run)
                 self._at = end
@@ -173,6 +174,9 @@ class Scanner:
     def _in_fence(self) -> bool:
         """Inside a fence only its end and tags mean anything."""
         if self._line == "" and self._fence_line_start:
+            if self._cut and _FENCE_END_BEGINNING.match(self._text, self._at):  # the end of the fence was cut off
+                self._at = len(self._text)
+                return True
             end = _FENCE_END.match(self._text, self._at)
             if end is None or (end.end() == len(self._text) and not self._final):
                 waits = _FENCE_END_BEGINNING.match(self._text, self._at)

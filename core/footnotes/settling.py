@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.footnotes.lining import Lines
 from core.footnotes.marks import GONE
+from core.footnotes.nearness import nearby
 from core.footnotes.quoting import Quotations
 from core.footnotes.reasoning import Reasoning
 from core.footnotes.scanning import Scanner
@@ -139,7 +140,7 @@ class Settler:
         return any(text in passage for passage in self._evidence())
 
     def _verbatim(self, words: str) -> bool:
-        return holds(words, self._evidence()) or holds(words, self._exempt)
+        return holds(words, nearby(words, self._evidence())) or holds(words, self._exempt)
 
 
 def settle(

@@ -30,6 +30,8 @@ _CANCEL = [
 ]
 _NEAR = re.compile(rf"(?:{_S}|{_P}|{GONE})*\Z")
 _NEXT = re.compile(f"[{GONE}{CODE}{NOTE_START}]")
+_LONGEST = 256
+"""Characters around drops that wait for what follows; only noise has more."""
 _CODE_GONE = f"{CODE}{GONE}{PROSE}"
 
 
@@ -116,7 +118,7 @@ class Sweeper:
         after = _AFTER.match(self._text, at)
         end = after.end() if after else at + 1
         rest = self._text[end:]
-        if not final and (not rest or _CONJUNCTION_BEGINNING.match(rest)):
+        if not final and (not rest or _CONJUNCTION_BEGINNING.match(rest)) and len(self._text) < _LONGEST:
             return False
         note = NOTE.match(rest)
         if note and begin == 0 and self._repeats(self._text[:end], note[1]):

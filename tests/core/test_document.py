@@ -190,6 +190,16 @@ def test_numbers_of_a_list_run_on_and_a_table_repeats_its_head() -> None:
     assert [number for part in tables for number in part.cites] == list(range(1, 30))
 
 
+def test_a_table_whose_head_alone_fills_a_part_goes_on_as_plain_words() -> None:
+    head = " ".join(f"head{n}" for n in range(40))
+    document = parse(f"| {head} | b |\n|---|---|\n| x {note(1)} | y |\n\nAfter.")
+    parts = split(document, size, 100)
+    assert [word for word in words(parts) if word != "|"] == [word for word in plain(document).split() if word != "|"]
+    assert all(size(part.document) <= 100 for part in parts)
+    with pytest.raises(ValueError, match="nothing fits"):
+        split(document, size, 0)
+
+
 def test_a_part_prefers_to_end_with_a_block_then_a_sentence() -> None:
     document = parse(f"One two three. Four five {note(1)}. Six seven.\n\nEight nine ten eleven twelve.")
     ends = [plain(part.document)[-1] for part in split(document, size, 60)]

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.document import parse, plain
 from core.footnotes import Settled, Settler, settle
@@ -119,7 +121,7 @@ def test_c06_every_spelling_counts() -> None:
     [
         "［ｆ１－０－４２］", "[f1–0—42]", "[f1−0‐42]", "[f1﹣0-42]", "[f\u200b1-0-\u206042]", "\\[f1-0-42\\]", "【f1-0-42】",
         "[**f1-0-42**]", "[f1-\n0-42]", "(f1-0-42)", "f1-0-42", "`[f1-0-42]`", "[^f1-0-42]", "&#91;f1-0-42&#93;", "[f1-0-42](#f1)",
-        "**[f1-0-42]**", "[f1&#45;0-42]",
+        "**[f1-0-42]**", "[f1&#45;0-42]", '["f1-0-42"]', "[“f1-0-42”]",
     ],
 )  # fmt: skip
 def test_c06_neighbours(spelling: str) -> None:
@@ -485,3 +487,30 @@ def test_c52_without_grounds_every_tag_is_dropped() -> None:
 def test_tags_inside_emphasis_headings_lists_and_tables_become_notes_there() -> None:
     draft = "# Ink [f1-0-42]\n\n*It rained [f1-42-101]*\n\n- a [f2-0-51]\n\n| x [f2-51-102] |\n|---|\n| y [f1-0-42] |"
     assert shown(draft) == "Ink [1]\n\nIt rained [2]\n\n- a [3]\n\nx [4]\ny [1]"
+
+
+_SCRAPS = (
+    "[ ] ( ) f f1-0-42 [f1-0-42] [f9-0-1] [f2-0-51,¬ - 0 42 ` ``` ~~~ “ ” \" ' ’ ‘ « » „ green¬ink red¬ink Mara s * ** _ &quot; &#91; \\ "
+    "<think> < · -¬ 1.¬ >¬ # | |---| Sources: , . : and é 字 。 https://x.y/z ]( ! \u200b … f·1-0-42"
+)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*(scrap.replace("¬", " ") for scrap in _SCRAPS.split()), " ", "\n", "\n\n"]), max_size=40
+    ),
+    st.integers(1, 7),
+)
+def test_any_scrap_of_markdown_settles_the_same_in_pieces_and_never_takes_back_or_shows_a_tag(
+    scraps: list[str], size: int
+) -> None:
+    draft = "".join(scraps)
+    whole = settle(draft, EVIDENCE, passages(EVIDENCE))
+    settler = Settler(EVIDENCE, passages(EVIDENCE))
+    seen = ""
+    for at in range(0, len(draft), size):
+        settler.feed(draft[at : at + size])
+        assert settler.markdown.startswith(seen)
+        seen = settler.markdown
+    assert settler.finish() == whole
+    assert not re.search(r"[fF]\d+-\d+-\d|\[\s*f\s*\d", plain(parse(whole.markdown)))

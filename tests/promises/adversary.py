@@ -55,6 +55,10 @@ class Case:
     true_quotes: list[tuple[int, str]] = field(default_factory=list)
     false_quotes: list[tuple[int, str, str]] = field(default_factory=list)
 
+    def holds(self, end: int) -> bool:
+        """True when what ends there was certainly complete; a number just before a cut may have lost digits."""
+        return end < len(self.draft) or (end == len(self.draft) and self.reason == "stop")
+
 
 def _body(span: tuple[int, int, int]) -> str:
     return f"f{span[0]}-{span[1]}-{span[2]}"
@@ -347,16 +351,16 @@ def judge(case: Case) -> Verdict:
     if debris := _DEBRIS.search(shown):
         verdict.debris.append(f"{debris[0]!r} in {shown!r}")
     for end, quote in case.true_quotes:
-        if end <= len(case.draft) and quote not in bare:
+        if case.holds(end) and quote not in bare:
             verdict.quotes_lost.append(quote)
     for end, quote, words in case.false_quotes:
-        if quote in bare or (end <= len(case.draft) and words not in bare):
+        if quote in bare or (case.holds(end) and words not in bare):
             verdict.quotes_kept.append(quote)
     return verdict
 
 
 def _judge_notes(case: Case, settled: Settled, verdict: Verdict) -> None:
-    wanted = list(dict.fromkeys(run for end, run in case.true_tags if end <= len(case.draft)))
+    wanted = list(dict.fromkeys(run for end, run in case.true_tags if case.holds(end)))
     possible = {run for _, run in case.true_tags}
     verdict.false_notes.extend(str(run) for run in settled.runs if run not in possible or run not in EVIDENCE)
     verdict.lost.extend(str(run) for run in wanted if run not in settled.runs)
