@@ -4,7 +4,8 @@ import html
 import re
 from collections.abc import Callable
 
-from core.footnotes.marks import GONE, code
+from core.footnotes.codes import SPAN, closes_fence, closes_span, may_close_fence, opens_fence
+from core.footnotes.marks import CODE, GONE, PROSE, code
 from core.tags import (
     CLOSERS,
     OPENERS,
@@ -22,15 +23,9 @@ from core.tags import (
 
 HELD = 64
 """Characters held back at most while something may be a tag (DESIGN 2.5)."""
-_CODE_SPAN = 400
-"""Characters a code span may have; a backtick without its partner within that is a plain character."""
-
 _STOP = re.compile(r"[\[［【〔({（fFｆＦ𝐟𝑓𝖿𝚏ƒ`~&\\\n]")
 _BRACKET = re.compile(r"[\[［【〔\]］】〕]|\n[ \t]*\n|&(?:#0*93|#[xX]0*5[dD]|rsqb|rbrack);")
 _CLOSER = re.compile(r"[\]］】〕]")
-_FENCE_BEFORE = re.compile(r"(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*\Z")
-_FENCE_END = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
-_FENCE_END_BEGINNING = re.compile(r"[ \t>]*[`~]*[ \t]*\Z")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ENTITY_BEGINNING = re.compile(r"&[#\w]{0,32}\Z")
 _ADDRESS = re.compile(r"\((?:<|https?:|mailto:|www\.|#|/|\.\.?/)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
@@ -127,42 +122,29 @@ class Scanner:
             self._at = end
             return True
         run = self._text[self._at : end]
-        if len(run) >= 3 and _FENCE_BEFORE.match(self._line):
-            newline = self._text.find("\n", end, end + HELD)
-            short = len(self._text) - end < HELD
-            if newline < 0 and short and not self._final:
-                return False
-            info = self._text[end:newline] if newline >= 0 else self._text[end:]
-            if (newline >= 0 or short) and (char == "~" or "`" not in info):
-                self._fence = run
-                self._say(run)
-                self._at = end
-                self._fence_line_start = False
-                return True
-        if char == "~":
+        fence = opens_fence(self._text, end, run, self._line, self._final)
+        if fence is None:
+            return False
+        if fence:
+            self._fence = run
+            self._say(run)
+            self._at = end
+            self._fence_line_start = False
+            return True
+        close = -1 if char == "~" else closes_span(self._text, end, run, self._final)
+        if close is None:
+            return False
+        if close < 0:
             return self._literal(len(run))
-        return self._code_span(run, end)
-
-    def _code_span(self, run: str, end: int) -> bool:
-        for match in re.finditer(r"`+|\n[ \t]*\n", self._text[end : end + _CODE_SPAN]):
-            close = end + match.start()
-            if match[0] == run and end + match.end() == len(self._text) and not self._final:
-                return False  # the run may go on
-            if match[0] == run:
-                self._say_code_span(run, self._text[end:close])
-                self._at = close + len(run)
-                return True
-            if "\n" in match[0]:
-                return self._literal(len(run))
-        if self._final or len(self._text) - end > _CODE_SPAN:
-            return self._literal(len(run))
-        return False
+        self._say_code_span(run, self._text[end:close])
+        self._at = close + len(run)
+        return True
 
     def _say_code_span(self, run: str, inner: str) -> None:
         scanner = Scanner(self._collect, self._printed)
         self._collected.clear()
-        scanner._fence = "`" * (_CODE_SPAN + 1)  # inside, only tags are told apart
-        rest = scanner.feed(inner, final=True).replace("\ufdd3", "").replace("\ufdd4", "")
+        scanner._fence = "`" * (SPAN + 1)  # inside, only tags are told apart
+        rest = scanner.feed(inner, final=True).replace(CODE, "").replace(PROSE, "")
         plain = re.sub(rf"[ \t]*{GONE}", "", rest)
         notes = "".join(self._collected)
         self._say((code(f"{run}{plain}{run}") if plain.strip() else "") + notes)
@@ -174,18 +156,16 @@ class Scanner:
     def _in_fence(self) -> bool:
         """Inside a fence only its end and tags mean anything."""
         if self._line == "" and self._fence_line_start:
-            if self._cut and _FENCE_END_BEGINNING.match(self._text, self._at):  # the end of the fence was cut off
+            if self._cut and may_close_fence(self._text, self._at):  # the end of the fence was cut off
                 self._at = len(self._text)
                 return True
-            end = _FENCE_END.match(self._text, self._at)
-            if end is None or (end.end() == len(self._text) and not self._final):
-                waits = _FENCE_END_BEGINNING.match(self._text, self._at)
-                if waits and not self._final and len(self._text) - self._at < HELD:
-                    return False
-            if end and end[1][0] == self._fence[0] and len(end[1]) >= len(self._fence):
-                self._say(end[0])
+            end = closes_fence(self._text, self._at, self._fence, self._final)
+            if end is None:
+                return False
+            if end >= 0:
+                self._say(self._text[self._at : end])
                 self._fence = ""
-                self._at = end.end()
+                self._at = end
                 return True
         self._fence_line_start = False
         match = _STOP.search(self._text, self._at)
