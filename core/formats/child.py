@@ -162,4 +162,11 @@ def _disk_error(failure: OSError | sqlite3.Error) -> OperatorError:
     return OperatorError("disk_full" if full else "data_unwritable")
 
 
-_COMMANDS: dict[str, Callable[[dict[str, Any]], Any]] = {"read": _read}
+def _picture(job: dict[str, Any]) -> Any:
+    """Pages of a PDF with a range drawn on them."""
+    from core.formats.pdf.picture import answer
+
+    return answer(job)
+
+
+_COMMANDS: dict[str, Callable[[dict[str, Any]], Any]] = {"read": _read, "picture": _picture}

@@ -15,6 +15,8 @@ from core.formats.pdf.mupdf import Box, Pdf, RawLine
 from core.formats.pdf.running import may_run
 
 _SPACE = re.compile(r"\s+")
+_FIRST = 0.6
+"""Share of a ligature's width that belongs to its first letter."""
 _MOST_STEPS = 200_000
 """Tries before a page is given up; a page of plain text takes one a line."""
 
@@ -127,23 +129,43 @@ def _glyphs(entries: Sequence[RawLine], line: Line, letters: str, number: int) -
     found: list[Glyph] = []
     read: list[str] = []
     for entry in entries[line.first : line.first + line.count]:
-        clusters: list[tuple[str, Box]] = []
-        for span in entry["spans"]:
-            for char in span.get("chars", ()):
-                x0, _, x1, _ = char["bbox"]
-                # No width: one glyph that stands for several letters, a ligature.
-                if clusters and (combining(char["c"]) or "\u1160" <= char["c"] <= "\u11ff" or x1 - x0 < 0.01):
-                    letter, box = clusters[-1]
-                    clusters[-1] = (letter + char["c"], _union(box, char["bbox"]))
-                else:
-                    clusters.append((char["c"], char["bbox"]))
-        for cluster, box in clusters:
+        for cluster, box in _clusters(entry):
             cleaned = _SPACE.sub("", clean_run(cluster))
             read.append(cleaned)
             found += [Glyph(box, number)] * len(cleaned)
     if "".join(read) != letters:
         return [Glyph((line.x0, line.y0, line.x1, line.y1), number)] * len(letters)
     return found
+
+
+def _clusters(entry: RawLine) -> list[tuple[str, Box]]:
+    """The characters of a raw line with their boxes; what combines stays with its letter."""
+    clusters: list[tuple[str, Box]] = []
+    flat: list[int] = []
+    for span in entry["spans"]:
+        for char in span.get("chars", ()):
+            letter, box = char["c"], char["bbox"]
+            if clusters and (combining(letter) or "\u1160" <= letter <= "\u11ff"):
+                known, before = clusters[-1]
+                clusters[-1] = (known + letter, _union(before, box))
+                continue
+            if box[2] - box[0] < 0.01 and not letter.isspace():
+                flat.append(len(clusters))
+            clusters.append((letter, box))
+    # One glyph that stands for several letters gives its width to the first: let them share it.
+    while flat:
+        last = first = flat.pop()
+        while flat and flat[-1] == first - 1:
+            first = flat.pop()
+        if first == 0:
+            continue
+        letter, (x0, y0, x1, y1) = clusters[first - 1]
+        cut = x0 + _FIRST * (x1 - x0)
+        clusters[first - 1] = (letter, (x0, y0, cut, y1))
+        step = (x1 - cut) / (last - first + 1)
+        for n in range(first, last + 1):
+            clusters[n] = (clusters[n][0], (cut + (n - first) * step, y0, cut + (n - first + 1) * step, y1))
+    return clusters
 
 
 def _union(a: Box, b: Box) -> Box:

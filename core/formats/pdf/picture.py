@@ -1,15 +1,36 @@
 """Pictures of pages with a range of the text drawn on them, painted over past a reading limit."""
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from core.formats.pdf.locate import Glyph, Located, locate
-from core.formats.pdf.mupdf import Box, Pdf
+from core.formats.pdf.mupdf import Box, Pdf, open_pdf
 from core.model import Position, Span
 
 DPI = 110
 """A page of a book in about 900 by 1200 dots: legible on a telephone, 60 to 300 kB."""
+
+
+_opened: dict[tuple[str, str | None], Pdf] = {}
+
+
+def answer(job: Mapping[str, Any]) -> list[tuple[int, str]] | None:
+    """A job of the boxed child: `path`, `password`, `span`, `texts`, `limit`, `dpi`; pictures as (page, base64).
+
+    The book stays open for the next job; a job without a span only opens it. Raises BadBook as `open_pdf` does.
+    """
+    name = (str(job["path"]), job.get("password"))
+    if name not in _opened:
+        _opened[name] = open_pdf(Path(name[0]), name[1])
+    if job.get("span") is None:
+        return None
+    limit = None if job.get("limit") is None else Position(*job["limit"])
+    texts = {int(page): str(text) for page, text in job["texts"]}
+    drawn = draw_range(_opened[name], Span(*job["span"]), texts, limit, int(job.get("dpi", DPI)))
+    return None if drawn is None else [(page, b64encode(png).decode("ascii")) for page, png in drawn]
 
 
 class Drawn(NamedTuple):
