@@ -157,5 +157,5 @@ def _pick(messages: Sequence[Message]) -> str:
 
 
 def _literal(text: str) -> str:
-    """A sentence as Markdown that reads as itself; its line breaks become spaces inside the quote."""
-    return document.markdown((Paragraph((Text(" ".join(text.split())),)),))
+    """A sentence as Markdown that reads as itself; line breaks become spaces, look-alikes of tags stay what they are."""
+    return document.markdown((Paragraph((Text(tags.defuse(" ".join(text.split()))),)),))

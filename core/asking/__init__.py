@@ -15,7 +15,7 @@ from core.model import (
     Notice,
     Question,
 )
-from core.retrieval import Evidence, Ranks, Source
+from core.retrieval import Ranks, Source
 from core.store import QuestionRow, Store
 
 
@@ -62,9 +62,7 @@ class Asking:
                 await Source.open(self._store, row.channel, card.sha256, WHOLE_BOOK, text_version=card.text_version)
                 for card in cards
             ]
-            run = TurnRun(
-                question, Evidence(sources), self._ranks, self._model, self._fallback, self._clock, self._new_id
-            )
+            run = TurnRun(question, sources, self._ranks, self._model, self._fallback, self._clock, self._new_id)
             async with aclosing(run.events(self._now())) as events:
                 async for event in events:
                     if isinstance(event, Answered):

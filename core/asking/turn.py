@@ -29,11 +29,13 @@ from core.model import (
     Usage,
 )
 from core.prompts import tools as texts
-from core.retrieval import LOOKED_UP, Evidence, Ranks, Tools
+from core.retrieval import LOOKED_UP, Evidence, Ranks, Source, Tools
 from core.strings import say
 from core.tags import tag
 
 OFFLINE = "offline"
+_ENDINGS = {"length": "answer_cut", "content_filter": "answer_filtered", "": "answer_broke_off"}
+"""What is said when a reply did not end by itself."""
 
 
 class TurnRun:
@@ -42,7 +44,7 @@ class TurnRun:
     def __init__(
         self,
         question: Question,
-        evidence: Evidence,
+        sources: Sequence[Source],
         ranks: Ranks,
         model: ChatModel,
         fallback: ChatModel,
@@ -50,7 +52,8 @@ class TurnRun:
         new_id: Callable[[], str],
     ) -> None:
         self._question = question
-        self._evidence = evidence
+        self._sources = sources
+        self._evidence = Evidence(sources)
         self._ranks = ranks
         self._model = model
         self._fallback = fallback
@@ -71,6 +74,7 @@ class TurnRun:
             if model is self._fallback:
                 raise
             notices = [Notice(error.key, error.params), Notice("interim_quotes")]
+            self._evidence = Evidence(self._sources)
             async for event in self._attempt(self._fallback, asked_at, notices):
                 yield event
 
@@ -112,8 +116,8 @@ class TurnRun:
         if spoken.settled.runs:
             if model.name == OFFLINE and not notices:
                 notices.append(Notice("quotes_only"))
-            if spoken.reason == "length":
-                notices.append(Notice("answer_cut"))
+            if spoken.reason in _ENDINGS:
+                notices.append(Notice(_ENDINGS[spoken.reason]))
             body = self._parsed(spoken.settled.markdown, spoken.settled.runs)
             yield self._answered(body, spoken.settled, "grounded", notices, usage, model, asked_at)
             return

@@ -1,12 +1,15 @@
 """The catalogue of segments and the model's choice from it: batches of about 30,000 tokens, at most five, run together."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
 from core import prompts, words
 from core.llm.arguments import read_choice
 from core.model import ChatModel, ChatRequest, Finished, Message, Said, Segment, Usage
 from core.prompts import tools
+
+log = logging.getLogger(__name__)
 
 BATCH = 30_000
 """Tokens of catalogue one picking call reads (DESIGN 2.4)."""
@@ -24,8 +27,17 @@ async def pick(model: ChatModel, question: str, segments: Sequence[Segment]) -> 
     for batch, (reply, spent) in zip(batches, replies, strict=True):
         usage += spent
         by_id = {str(segment.sequence): segment for segment in batch}
-        chosen += [by_id[number] for number in read_choice(reply)[:PICKS] if number in by_id]
+        chosen += [by_id[number] for number in _choice(reply)[:PICKS] if number in by_id]
     return sorted(set(chosen), key=lambda segment: segment.sequence), usage
+
+
+def _choice(reply: str) -> list[str]:
+    """The ids a reply names; a reply without any choice chose nothing, and the log says so."""
+    try:
+        return read_choice(reply)
+    except ValueError:
+        log.warning("the picker's reply held no choice", extra={"characters": len(reply)})
+        return []
 
 
 def _entry(segment: Segment) -> str:

@@ -48,8 +48,7 @@ class Tools:
         for source in self.evidence.sources:
             delivered = self.evidence.delivered(source)
             quoted = await self._with_costs(source, await self._quoted(source, wanted))
-            table = await self._ranks.table(source.sha256, source.text_version)
-            ranked = await asyncio.to_thread(table.search, wanted, source.language, limit=source.limit.position)
+            ranked = await self._ranks.search(source, wanted)
             found.append(await self._deliver(source, ranking.fill([*quoted, *ranked.windows], share, delivered)))
         return _fenced(found) or texts.nothing_found(wanted)
 
@@ -118,10 +117,7 @@ class Tools:
         """The chosen segments whole while they fit, else their best windows."""
         delivered = self.evidence.delivered(source)
         stretches = [tuple(await source.runs_between(segment.start, segment.end)) for segment in chosen]
-        table = await self._ranks.table(source.sha256, source.text_version)
-        ranked = await asyncio.to_thread(
-            table.search, question, source.language, limit=source.limit.position, top=10_000
-        )
+        ranked = await self._ranks.search(source, question, top=10_000)
         inside = {run for stretch in stretches for run in stretch}
         best = [window for window in ranked.windows if inside.issuperset(window.runs)]
         rest = await self._with_costs(source, stretches)

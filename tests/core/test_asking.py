@@ -1,0 +1,283 @@
+"""The turn: evidence before the model, guards of the loop, the outcome, what is kept. Cases C37–C43, C46, C52 and neighbours."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.asking.loop import ROUNDS
+from core.asking.smalltalk import is_chat
+from core.errors import LoccitError, Missing, OperatorError, UpstreamError
+from core.model import ChatRequest, Searching
+from core.prompts import tools
+from tests.clubs import ROOM, lantern_house, open_club, said
+from tests.fakes.model import Says, ScriptedModel, Step
+
+INK = "The log was kept in green ink [f1-0-42]."
+RELATED = "get_related_segment_summaries"
+
+
+def delivered_before_first_call(request: ChatRequest) -> str:
+    return "\n".join(message.content for message in request.messages if message.role == "tool")
+
+
+async def test_the_book_is_consulted_before_the_model_speaks(tmp_path: Path) -> None:
+    model = ScriptedModel([INK])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink was the log kept in?")
+    assert "[f1-0-42]" in delivered_before_first_call(model.requests[0])
+    assert turn.answer.outcome == "grounded"
+    assert said(turn) == "The log was kept in green ink [1]."
+    assert turn.usage.calls == 1
+
+
+async def test_a_book_that_fits_is_given_whole_and_no_second_call_is_needed(tmp_path: Path) -> None:
+    model = ScriptedModel(["Ivo came by ferry [f2-0-51]."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        await club.ask("zxqv?", evidence_tokens=None)
+    shown = delivered_before_first_call(model.requests[0])
+    assert all(tag in shown for tag in ("[f1-42-101]", "[f2-51-102]", "[f3-84-122]"))
+
+
+CALLS: list[tuple[str, Step]] = [
+    ("a call as text", f'{{"name":"{RELATED}","arguments":{{"question":"green ink"}}}}'),
+    ("a fenced call", f'```json\n{{"name":"{RELATED}","arguments":{{"question":"green ink"}}}}\n```'),
+    ("a tagged call", f'<tool_call>{{"name":"{RELATED}","arguments":{{"question":"green ink"}}}}</tool_call>'),
+    (
+        "words, then a tagged call",
+        f'Let me look.\n<tool_call>{{"name":"{RELATED}","arguments":{{"question":"green ink"}}}}</tool_call>',
+    ),
+    ("a real call", Says(calls=[(RELATED, '{"question":"green ink"}')])),
+    ("a call with single quotes", Says(calls=[(RELATED, "{'question': \"Mara's ink\",}")])),
+]
+
+
+@pytest.mark.parametrize("step", [step for _, step in CALLS], ids=[name for name, _ in CALLS])
+async def test_a_call_is_run_however_it_is_written_and_never_shown(step: Step, tmp_path: Path) -> None:
+    steps = [step, '{"Thinking":"ink","answer":["0"]}', INK]
+    model = ScriptedModel(steps)
+    async with open_club(tmp_path, model, steady=True) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+        drafts = club.drafts()
+        searched = [event.words for event in club.events if isinstance(event, Searching)]
+    model.finish()
+    assert said(turn) == "The log was kept in green ink [1]."
+    assert not any("name" in draft or "tool" in draft or "{" in draft for draft in drafts)
+    assert searched[-1] in ("green ink", "Mara's ink")
+    assert model.requests[-1].messages[-1].role == "tool"
+
+
+async def test_a_call_written_as_text_with_a_name_that_was_not_offered_is_text(tmp_path: Path) -> None:
+    model = ScriptedModel(['The log says {"name":"delete_book"} in green ink [f1-0-42].'])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+    assert "delete_book" in said(turn)
+    assert len(model.requests) == 1
+
+
+async def test_an_unknown_tool_is_answered_with_the_names_on_offer(tmp_path: Path) -> None:
+    model = ScriptedModel([Says(calls=[("search_book", '{"q":"ink"}')]), INK])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+    answer = model.requests[1].messages[-1]
+    assert answer.role == "tool"
+    assert all(tool.name in answer.content for tool in tools.TOOLS)
+    assert turn.answer.outcome == "grounded"
+
+
+async def test_arguments_that_cannot_be_read_are_a_tool_error_and_the_turn_goes_on(tmp_path: Path) -> None:
+    model = ScriptedModel([Says(calls=[("find_in_book", '{"words": "gre')]), INK])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+    assert model.requests[1].messages[-1].content.startswith("Error")
+    assert turn.answer.outcome == "grounded"
+
+
+async def test_a_third_identical_call_is_refused_and_one_turn_without_tools_is_the_last(tmp_path: Path) -> None:
+    def stubborn(request: ChatRequest) -> Step:
+        if request.purpose == "pick":
+            return '{"Thinking":"","answer":[]}'
+        if request.tool_choice == "none":
+            return INK
+        return Says(calls=[("find_in_book", '{"words":"ink"}')])
+
+    model = ScriptedModel(stubborn)
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+    results = [message.content for message in model.requests[-1].messages if message.role == "tool"]
+    assert results[-1].startswith("You already have this")
+    assert sum(result.startswith("You already have this") for result in results) == 1
+    assert len(model.requests) == 4
+    assert turn.answer.outcome == "grounded"
+
+
+async def test_a_model_that_always_asks_for_something_new_is_stopped_after_a_fixed_number_of_rounds(
+    tmp_path: Path,
+) -> None:
+    asked = 0
+
+    def curious(request: ChatRequest) -> Step:
+        nonlocal asked
+        if request.purpose == "pick":
+            return '{"Thinking":"","answer":[]}'
+        asked += 1
+        return Says(calls=[("find_in_book", json.dumps({"words": f"ink {asked}"}))])
+
+    model = ScriptedModel(curious)
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+    assert asked <= 2 * ROUNDS
+    assert turn.answer.outcome == "not_in_book"
+    assert said(turn) == "I found nothing about this in The Lantern House."
+
+
+async def test_words_without_a_note_are_asked_for_again_and_then_marked_as_not_from_the_book(tmp_path: Path) -> None:
+    model = ScriptedModel(["It was 1923.", '{"Thinking":"","answer":["0"]}', "Probably 1923."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What year is it?")
+    model.finish()
+    assert turn.answer.outcome == "not_in_book"
+    assert turn.answer.footnotes == ()
+    sentence, mark, words = said(turn).split("\n\n")
+    assert sentence == "I found nothing about this in The Lantern House."
+    assert (mark, words) == ("Not from the book:", "Probably 1923.")
+
+
+async def test_the_second_attempt_may_still_prove_itself(tmp_path: Path) -> None:
+    model = ScriptedModel(["It was green.", '{"Thinking":"","answer":["0"]}', INK])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+    assert turn.answer.outcome == "grounded"
+
+
+async def test_a_tag_without_evidence_is_dropped_and_its_sentence_is_not_from_the_book(tmp_path: Path) -> None:
+    """C52: the tools return nothing; the sentence may stand, marked, without a note."""
+    costly = "Green ink was costly [f1-0-42]."
+    model = ScriptedModel([costly, '{"Thinking":"","answer":[]}', costly])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("zxqv")
+    assert turn.answer.outcome == "not_in_book"
+    assert turn.answer.footnotes == ()
+    assert "Green ink was costly." in said(turn)
+    assert [drop.reason for drop in turn.answer.dropped] == ["not_in_evidence"]
+
+
+async def test_small_talk_costs_one_call_and_sees_no_book(tmp_path: Path) -> None:
+    model = ScriptedModel(["You are welcome [f1-0-42]."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("Thank you!")
+    assert turn.answer.outcome == "chat"
+    assert turn.answer.footnotes == ()
+    assert said(turn) == "You are welcome."
+    assert not any("lighthouse" in message.content for message in model.requests[0].messages)
+
+
+@pytest.mark.parametrize(
+    "text", ["Hello!", "thanks", "¿Quién eres?", "Bom dia, Loccit!", "ok, gracias", "who are you?"]
+)
+def test_greetings_thanks_and_words_to_the_bot_are_chat(text: str) -> None:
+    assert is_chat(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is it about?",
+        "to be or not to be",
+        "Hello, who is Mara?",
+        "",
+        "??",
+        "¿de qué trata?",
+        "help Mara",
+        "好",
+        "who is he?",
+    ],
+)
+def test_everything_else_is_about_the_book(text: str) -> None:
+    assert not is_chat(text)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        UpstreamError("model_down"),
+        UpstreamError("model_timeout"),
+        UpstreamError("model_rate_limited"),
+        OperatorError("model_key_refused"),
+        OperatorError("model_quota"),
+        OperatorError("model_unknown", model="x"),
+    ],
+    ids=lambda failure: str(failure.key),
+)
+async def test_while_the_provider_fails_the_book_is_quoted_and_the_reason_named(
+    failure: LoccitError, tmp_path: Path
+) -> None:
+    async with open_club(tmp_path, ScriptedModel([failure])) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink was the log kept in?")
+    assert turn.model == "offline"
+    assert turn.answer.outcome == "grounded"
+    assert [notice.key for notice in turn.answer.notices] == [failure.key, "interim_quotes"]
+
+
+REASONS: list[tuple[str, str]] = [
+    ("length", "answer_cut"),
+    ("content_filter", "answer_filtered"),
+    ("", "answer_broke_off"),
+]
+
+
+@pytest.mark.parametrize(("reason", "notice"), REASONS)
+async def test_an_answer_that_did_not_end_by_itself_says_so(reason: str, notice: str, tmp_path: Path) -> None:
+    model = ScriptedModel([Says("Ink [f1-0-42]. Storm [f1-42-10", reason=reason)])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink and which storm?")
+    assert "[f1" not in said(turn)
+    assert [note.key for note in turn.answer.notices] == [notice]
+    assert said(turn).startswith("Ink [1]. Storm")
+
+
+async def test_the_same_event_is_answered_once(tmp_path: Path) -> None:
+    model = ScriptedModel([INK])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        first = await club.ask("What ink?", event="once")
+        again = await club.ask("What ink?", event="once")
+    assert first.id == again.id
+    assert [note.id for note in first.answer.footnotes] == [note.id for note in again.answer.footnotes]
+
+
+async def test_without_any_book_a_question_is_answered_by_how_to_add_one(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        with pytest.raises(Missing) as missing:
+            await club.ask("What ink?")
+    assert missing.value.key == "no_book"
+
+
+async def test_of_two_books_the_one_named_is_meant_and_otherwise_the_bot_asks(tmp_path: Path) -> None:
+    other = lantern_house()
+    other = type(other)(**{name: getattr(other, name) for name in other.__dataclass_fields__} | {"title": "The Ferry"})
+    async with open_club(tmp_path) as club:
+        sha256 = await club.shelve(lantern_house())
+        await club.shelve(other)
+        with pytest.raises(Missing) as missing:
+            await club.ask("What ink?")
+        assert missing.value.key == "which_book"
+        named = await club.ask("In The Lantern House, what ink was the log kept in?")
+        assert named.books[0][0] == sha256
+        await club.club.use(ROOM, "2")
+        chosen = await club.ask("What ink was the log kept in?")
+        assert chosen.books[0][0] != sha256
