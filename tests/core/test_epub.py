@@ -1,6 +1,7 @@
 """EPUBs: the reading order, contents at their places, what the package says, and what is refused."""
 
 import hashlib
+import random
 import zipfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from core.formats.epub.archive import MOST_ENTRIES
 from core.formats.extracted import Extracted
 from core.model import Notice
 from tests.books.builders import CONTAINER, Line, page, write_epub
+from tests.books.mutations import mutate
 from tests.books.sentinels import plant
 from tests.parts import SHARED, needs_shared
 
@@ -242,6 +244,20 @@ def test_sizes_are_counted_and_not_believed(tmp_path: Path) -> None:
 def test_a_blank_picture_may_shrink_as_far_as_it_likes(tmp_path: Path) -> None:
     extra = {"OEBPS/blank.png": b"\0" * 4_000_000}
     assert texts(read_epub(write_epub(tmp_path / "b.epub", {"a.xhtml": page("<p>x</p>")}, extra=extra))) == ["x"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_spoilt_file_is_a_book_or_refused(tmp_path: Path, seed: int) -> None:
+    pages = {"a.xhtml": page('<h1 id="x">One</h1><p>text</p>'), "b c.xhtml": page("<p>Two goes.</p>")}
+    sound = write_epub(tmp_path / "s.epub", pages, toc=NESTED, ncx=NESTED)
+    path = tmp_path / "m.epub"
+    path.write_bytes(mutate(sound.read_bytes(), random.Random(seed)))
+    try:
+        book = read_epub(path)
+    except BadBook:
+        return
+    assert any(texts(book))
+    assert all(0 <= entry.offset <= len(book.files[entry.file].text) for entry in book.toc)
 
 
 @needs_shared

@@ -4,6 +4,7 @@ EbookLib would stop at the first missing file, read every picture and trust ever
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from posixpath import dirname, join
 from typing import Any, NamedTuple, cast
 
@@ -11,6 +12,7 @@ from ebooklib import epub
 from lxml import etree
 
 from core.errors import BadBook
+from core.formats.elements import name_of
 from core.formats.epub.archive import Archive
 from core.formats.markup import parse, parse_xml
 
@@ -153,17 +155,22 @@ def _give_namespace(root: etree._Element, namespace: str) -> None:
     """Files without a namespace, or with a wrong one on the elements that matter, are read as if they had it."""
     for node in root.iter():
         if isinstance(node.tag, str) and not node.tag.startswith("{"):
-            node.tag = f"{{{namespace}}}{node.tag}"
+            _rename(node, f"{{{namespace}}}{node.tag}")
 
 
 def _plain(root: etree._Element) -> etree._Element:
     """The tree as EbookLib's HTML parser expects it: no namespaces; `nav` with several types is the contents too."""
     for node in root.iter():
         if isinstance(node.tag, str):
-            node.tag = node.tag.rpartition("}")[2].lower()
+            _rename(node, name_of(node))
             if types := node.get(_EPUB_TYPE) or node.get("epub:type"):
                 node.set("epub-type", "toc" if node.tag == "nav" and "toc" in types.split() else types)
     return root
+
+
+def _rename(node: etree._Element, name: str) -> None:
+    with suppress(ValueError):  # lenient parsers let names in that may not be given
+        node.tag = name
 
 
 def _listed(toc: Any) -> list[Any]:
