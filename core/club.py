@@ -237,13 +237,20 @@ class Club:
         )
 
     async def _meant(self, question: Question) -> list[BookCard]:
-        """The book a question is about: the one named, the one in use, the only one; else ask back."""
+        """The books a question is about: all, the one named, that of the exchange replied to, the one in use, the only one."""
+        shelf = await self.shelf(question.conversation)
+        if question.every_book and shelf:
+            return list(shelf)
         if question.book is not None:
             return [await self._chosen(question.conversation, question.book)]
-        shelf = await self.shelf(question.conversation)
         named = [card for card in shelf if _names(question.text, card)]
         if len(named) == 1:
             return named
+        earlier = await self._store.turns.get(question.reply_to) if question.reply_to else None
+        meant = {sha256 for sha256, _ in earlier.books} if earlier else set()
+        followed = [card for card in shelf if card.sha256 in meant]
+        if followed:
+            return followed
         return [await self._chosen(question.conversation, None)]
 
     async def _chosen(self, conversation: Conversation, choice: str | None) -> BookCard:

@@ -115,10 +115,21 @@ class TestClub:
         reader: Reader = MEMBER,
         book: str | None = None,
         evidence_tokens: int | None = 4_000,
+        reply_to: str | None = None,
+        without_book: bool = False,
+        every_book: bool = False,
     ) -> Turn:
         """The answered turn; what was yielded on the way stands in `events`. A book is not given whole by default."""
         question = Question(
-            event or f"event-{next(self._numbers)}", conversation, reader, text, book, evidence_tokens=evidence_tokens
+            event or f"event-{next(self._numbers)}",
+            conversation,
+            reader,
+            text,
+            book,
+            evidence_tokens=evidence_tokens,
+            reply_to=reply_to,
+            without_book=without_book,
+            every_book=every_book,
         )
         self.events = [event async for event in self.club.ask(question)]
         last = self.events[-1]

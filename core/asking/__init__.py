@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from datetime import datetime
 
+from core.asking import history
 from core.asking.turn import TurnRun
 from core.errors import LoccitError
 from core.model import (
@@ -14,6 +15,7 @@ from core.model import (
     ChatModel,
     Notice,
     Question,
+    Turn,
 )
 from core.retrieval import Ranks, Source
 from core.store import QuestionRow, Store
@@ -55,6 +57,15 @@ class Asking:
         """Questions a crash left without an answer, oldest first."""
         return await self._store.inbox.unfinished_questions(platform)
 
+    async def _earlier(self, row: QuestionRow, sources: Sequence[Source]) -> Turn | None:
+        """The exchange this question replies to, when it was in the same place and is still permitted."""
+        turn = await self._store.turns.get(row.question.reply_to) if row.question.reply_to else None
+        if turn is None or turn.conversation != row.question.conversation:
+            return None
+        known = {source.sha256 for source in sources}
+        allowed = all(book in known for book, _ in turn.books)
+        return turn if allowed and all(history.permitted(turn, source.limit) for source in sources) else None
+
     async def _answer(self, row: QuestionRow, cards: Sequence[BookCard]) -> AsyncGenerator[AskEvent, None]:
         question = row.question
         try:
@@ -62,7 +73,16 @@ class Asking:
                 await Source.open(self._store, row.channel, card.sha256, WHOLE_BOOK, text_version=card.text_version)
                 for card in cards
             ]
-            run = TurnRun(question, sources, self._ranks, self._model, self._fallback, self._clock, self._new_id)
+            run = TurnRun(
+                question,
+                sources,
+                await self._earlier(row, sources),
+                self._ranks,
+                self._model,
+                self._fallback,
+                self._clock,
+                self._new_id,
+            )
             async with aclosing(run.events(self._now())) as events:
                 async for event in events:
                     if isinstance(event, Answered):

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import datetime
 
 from core import document, prompts
+from core.asking import history
 from core.asking.loop import Draft, Loop, Spoken, executed
 from core.asking.smalltalk import is_chat
 from core.errors import OperatorError, UpstreamError
@@ -45,6 +46,7 @@ class TurnRun:
         self,
         question: Question,
         sources: Sequence[Source],
+        earlier: Turn | None,
         ranks: Ranks,
         model: ChatModel,
         fallback: ChatModel,
@@ -54,6 +56,7 @@ class TurnRun:
         self._question = question
         self._sources = sources
         self._evidence = Evidence(sources)
+        self._earlier = earlier
         self._ranks = ranks
         self._model = model
         self._fallback = fallback
@@ -71,7 +74,7 @@ class TurnRun:
             async for event in self._attempt(model, asked_at, notices):
                 yield event
         except (UpstreamError, OperatorError) as error:
-            if model is self._fallback:
+            if model is self._fallback or self._question.without_book:
                 raise
             notices = [Notice(error.key, error.params), Notice("interim_quotes")]
             self._evidence = Evidence(self._sources)
@@ -81,22 +84,26 @@ class TurnRun:
     async def _attempt(
         self, model: ChatModel, asked_at: datetime, notices: list[Notice]
     ) -> AsyncGenerator[AskEvent, None]:
+        if self._question.without_book:
+            yield await self._general(model, asked_at)
+            return
         if is_chat(self._question.text):
             yield await self._chat(model, asked_at, notices)
             return
         tools = Tools(self._evidence, self._ranks, model, self._question.evidence_tokens or LOOKED_UP)
-        cards = [prompts.book_card(source.card.title, source.card.authors) for source in self._evidence.sources]
-        prompt = prompts.answer("\n\n".join(cards), self._question.text)
+        prompt = prompts.answer(self._card(), self._question.text)
         self._stamps["answer"] = prompt.stamp
-        messages = [Message("system", prompt.system), Message("user", prompt.user)]
+        earlier = history.exchange(self._earlier) if self._earlier else ()
+        messages = [Message("system", prompt.system), *earlier, Message("user", prompt.user)]
         loop = Loop(model, tools, messages, lambda: self._settler(grounded=True), self._clock)
 
-        yield Searching(self._question.text)
+        wanted = history.search_words(self._question.text, self._earlier)
+        yield Searching(wanted)
         given = None if self._question.evidence_tokens else await tools.whole_book()
         if given is None:
-            given = await tools.find_in_book(self._question.text)
-        messages += executed(texts.FIND.name, self._question.text, given)
-        loop.remember(texts.FIND.name, self._question.text)
+            given = await tools.find_in_book(wanted)
+        messages += executed(texts.FIND.name, wanted, given)
+        loop.remember(texts.FIND.name, wanted)
 
         spoken: Spoken | None = None
         for retry in (False, True):
@@ -158,6 +165,33 @@ class TurnRun:
             body = self._parsed(settled.markdown, ())
         return self._answered(body, settled, "chat", notices, usage, model, asked_at)
 
+    async def _general(self, model: ChatModel, asked_at: datetime) -> Answered:
+        """General knowledge on explicit wish: no tools, no notes, marked as not from the book."""
+        if model.name == OFFLINE:
+            raise OperatorError("no_model")
+        prompt = prompts.general(self._card(), self._question.text)
+        self._stamps["general"] = prompt.stamp
+        messages = [Message("system", prompt.system), Message("user", prompt.user)]
+        loop = Loop(model, None, messages, lambda: self._settler(grounded=False), self._clock)
+        notices: list[Notice] = []
+        settled: Settled | None = None
+        async for event in loop.run():
+            if isinstance(event, Spoken):
+                settled = event.settled
+                if event.reason in _ENDINGS:
+                    notices.append(Notice(_ENDINGS[event.reason]))
+        assert settled is not None  # the loop always ends by speaking
+        body = (self._mark(), *self._parsed(settled.markdown, ()))
+        return self._answered(body, settled, "general_knowledge", notices, loop.usage, model, asked_at)
+
+    def _card(self) -> str:
+        """What the model is told of the books beforehand."""
+        return "\n\n".join(prompts.book_card(source.card.title, source.card.authors) for source in self._sources)
+
+    def _mark(self) -> Paragraph:
+        """The line above words that do not come from the book."""
+        return Paragraph((Emphasis((Text(say("not_from_the_book", self._locale)),), strong=True),))
+
     def _not_in_book(self, settled: Settled) -> Document:
         """Our sentence that the book does not say it; then the model's words, if any, marked as not from the book."""
         books = self._evidence.sources
@@ -166,8 +200,7 @@ class TurnRun:
         sentence = _sentence(say(key, self._locale, title=title))
         if not settled.markdown:
             return sentence
-        mark = Emphasis((Text(say("not_from_the_book", self._locale)),), strong=True)
-        return (*sentence, Paragraph((mark,)), *self._parsed(settled.markdown, ()))
+        return (*sentence, self._mark(), *self._parsed(settled.markdown, ()))
 
     def _settler(self, *, grounded: bool) -> Settler:
         titles = [source.card.title for source in self._evidence.sources]
@@ -210,6 +243,7 @@ class TurnRun:
                 model=model.name,
                 limit=sources[0].limit,
                 asked_at=asked_at,
+                reply_to=self._earlier.id if self._earlier else None,
                 stamps=dict(self._stamps),
             )
         )

@@ -1,6 +1,7 @@
 """The turn: evidence before the model, guards of the loop, the outcome, what is kept. Cases C37–C43, C46, C52 and neighbours."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -268,8 +269,7 @@ async def test_without_any_book_a_question_is_answered_by_how_to_add_one(tmp_pat
 
 
 async def test_of_two_books_the_one_named_is_meant_and_otherwise_the_bot_asks(tmp_path: Path) -> None:
-    other = lantern_house()
-    other = type(other)(**{name: getattr(other, name) for name in other.__dataclass_fields__} | {"title": "The Ferry"})
+    other = replace(lantern_house(), title="The Ferry")
     async with open_club(tmp_path) as club:
         sha256 = await club.shelve(lantern_house())
         await club.shelve(other)
@@ -281,3 +281,61 @@ async def test_of_two_books_the_one_named_is_meant_and_otherwise_the_bot_asks(tm
         await club.club.use(ROOM, "2")
         chosen = await club.ask("What ink was the log kept in?")
         assert chosen.books[0][0] != sha256
+
+
+async def test_a_follow_up_sees_the_exchange_it_replies_to_without_tags_and_no_one_elses(tmp_path: Path) -> None:
+    model = ScriptedModel([INK, "Ivo came by ferry [f2-0-51].", "Old Tobin [f1-42-101]."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        first = await club.ask("Who kept the log?")
+        await club.ask("Who came by ferry?")
+        await club.ask("And before her?", reply_to=first.id)
+    messages = model.requests[-1].messages
+    assert [message.role for message in messages] == ["system", "user", "assistant", "user", "assistant", "tool"]
+    assert messages[1].content == "Who kept the log?"
+    assert messages[2].content == "The log was kept in green ink."
+    assert "ferry" not in "".join(message.content for message in messages[:-1])
+    assert "[f1-42-101]" in messages[-1].content
+
+
+async def test_a_tag_of_an_earlier_turn_is_no_evidence_in_this_one(tmp_path: Path) -> None:
+    """C21, through the whole turn."""
+    model = ScriptedModel([INK, "Ferry [f2-0-51]. Ink [f1-0-42]."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        first = await club.ask("green ink")
+        second = await club.ask("ferry suitcase surveyor", reply_to=first.id, evidence_tokens=30)
+    assert said(second) == "Ferry [1]. Ink."
+    assert [drop.raw for drop in second.answer.dropped] == ["[f1-0-42]"]
+
+
+async def test_on_wish_general_knowledge_is_given_marked_without_notes_or_tools(tmp_path: Path) -> None:
+    model = ScriptedModel(["Green inks were made of copper [f1-0-42]."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("How was green ink made?", without_book=True)
+    assert turn.answer.outcome == "general_knowledge"
+    assert turn.answer.footnotes == ()
+    assert said(turn) == "Not from the book:\n\nGreen inks were made of copper."
+    assert model.requests[0].tools == ()
+
+
+async def test_without_a_model_general_knowledge_is_refused_in_words(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await club.shelve(lantern_house())
+        with pytest.raises(OperatorError) as refused:
+            await club.ask("How was green ink made?", without_book=True)
+    assert refused.value.key == "no_model"
+
+
+async def test_a_question_to_all_books_numbers_their_files_through_and_each_note_knows_its_book(tmp_path: Path) -> None:
+    second = replace(lantern_house(), title="The Second Lantern")
+    model = ScriptedModel(["Once [f1-0-42]. Twice [f5-0-42]."])
+    async with open_club(tmp_path, model) as club:
+        books = [await club.shelve(lantern_house()), await club.shelve(second)]
+        turn = await club.ask("What ink was the log kept in?", every_book=True)
+        opened = [await club.club.press(ROOM, note.id) for note in turn.answer.footnotes]
+    assert said(turn) == "Once [1]. Twice [2]."
+    assert [passage.book for passage in opened] == books
+    assert {passage.quote for passage in opened} == {"Mara kept the lighthouse log in green ink."}
+    assert [passage.span.file for passage in opened] == [1, 1]

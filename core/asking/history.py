@@ -1,0 +1,33 @@
+"""The one earlier exchange a follow-up sees: the one it replies to, without tags or numbers, and nobody else's. Pure."""
+
+import re
+
+from core import document, words
+from core.model import Limit, Message, Turn
+
+_NOTE = re.compile("[ \\n]*\ufdd0")
+"""A note with the white space before it, marked by a character that no text holds."""
+TOKENS = 1_500
+"""Estimated tokens of an earlier answer that are sent along; the rest of a longer one is left out."""
+
+
+def permitted(turn: Turn, limit: Limit) -> bool:
+    """False when the exchange rests on text past today's limit: then it is not sent (P6)."""
+    if limit.position is None or len(turn.books) != 1:
+        return limit.position is None
+    return all(limit.permits(run) for window in turn.evidence for run in window)
+
+
+def exchange(turn: Turn) -> tuple[Message, Message]:
+    """Question and answer as they may stand before a follow-up."""
+    answer = _NOTE.sub("", document.markdown(turn.answer.document, lambda _: "\ufdd0"))
+    if words.tokens(answer) > TOKENS:
+        answer = f"{answer[: 4 * TOKENS].rsplit(' ', 1)[0]} …"
+    return Message("user", turn.question), Message("assistant", answer)
+
+
+def search_words(question: str, earlier: Turn | None) -> str:
+    """What to look up for a question: "and before her?" says little without the question it follows."""
+    if earlier is None or len(words.terms(question, words.guess_language(question))) > 1:
+        return question
+    return f"{earlier.question} {question}"
