@@ -76,6 +76,11 @@ class Segment:
     start: Position
     end: Position
     summary: str | None = None
+    """Prose with tags in the book's own numbering, ready for a prompt (look-alikes defused)."""
+    stamp: str = ""
+    """What made the summary: prompt version and model, or "extractive@1"; "" when nobody has."""
+    flags: tuple[str, ...] = ()
+    """What is doubtful about the summary, such as "refused"."""
 
 
 @dataclass(frozen=True, slots=True)

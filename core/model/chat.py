@@ -45,6 +45,8 @@ class ChatRequest:
     """True when the reply is meant to be one JSON object."""
     stamp: str = ""
     """The stamp of the prompt this was rendered from; part of the ledger key, never sent."""
+    book: str = ""
+    """sha256 of the book whose text this holds, if it is of one: its ledger row is forgotten with the book. Never sent."""
 
 
 @dataclass(frozen=True, slots=True)

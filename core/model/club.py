@@ -56,6 +56,12 @@ class Question:
     """What the reader wrote to name a book (title, number, id); None = the channel's current one."""
     limit_words: str | None = None
     evidence_tokens: int | None = None
+    reply_to: str | None = None
+    """The id of the turn whose message this one replies to."""
+    without_book: bool = False
+    """True on the explicit wish for general knowledge."""
+    every_book: bool = False
+    """True when all books of the channel are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +167,8 @@ class Turn:
     asked_at: datetime
     stamps: Mapping[str, str] = field(default_factory=dict)
     """Prompt name -> version and hash."""
+    reply_to: str | None = None
+    """The id of the turn this one followed up."""
 
 
 @dataclass(frozen=True, slots=True)

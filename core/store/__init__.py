@@ -9,14 +9,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.store.blobs import Originals
-from core.store.books import Books
+from core.store.books import Books, Summary
 from core.store.engines import Engines
 from core.store.inbox import Inbox, QuestionRow, UploadRow
+from core.store.ledger import KeptCall, Ledger
 from core.store.shelf import Shelf
 from core.store.turns import Pressed, Turns
 from core.store.upgrade import bring_up_to_date
 
-__all__ = ["Books", "Inbox", "Originals", "Pressed", "QuestionRow", "Shelf", "Store", "Turns", "UploadRow"]
+__all__ = [
+    "Books",
+    "Inbox",
+    "KeptCall",
+    "Ledger",
+    "Originals",
+    "Pressed",
+    "QuestionRow",
+    "Shelf",
+    "Store",
+    "Summary",
+    "Turns",
+    "UploadRow",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,7 @@ class Store:
     shelf: Shelf
     inbox: Inbox
     turns: Turns
+    ledger: Ledger
     _engines: Engines
 
     @classmethod
@@ -47,7 +62,15 @@ class Store:
         except BaseException:
             await engines.close()
             raise
-        return cls(originals, Books(engines), Shelf(engines), Inbox(engines, originals), Turns(engines), engines)
+        return cls(
+            originals,
+            Books(engines),
+            Shelf(engines),
+            Inbox(engines, originals),
+            Turns(engines),
+            Ledger(engines),
+            engines,
+        )
 
     async def close(self) -> None:
         """Wait for the write under way, then close every connection. Closing twice is harmless."""

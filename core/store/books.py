@@ -1,10 +1,10 @@
 """Books as read: text in hashed pieces, runs, structure, segments; one extraction per (content, text version)."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Row
@@ -59,6 +59,20 @@ _RUNS = (
 )
 
 
+EXTRACTIVE = "extractive"
+"""How the stamp of a summary begins that no model wrote."""
+
+
+class Summary(NamedTuple):
+    """What is put on a segment."""
+
+    text: str
+    stamp: str
+    """What made it: prompt version and model, or the extraction that stands in."""
+    flags: tuple[str, ...] = ()
+    """What is doubtful about it."""
+
+
 class Books:
     """What extraction knew, read back exactly or not at all: every read checks the stored hash.
 
@@ -102,8 +116,8 @@ class Books:
                 "end_file": segment.end.file,
                 "end_offset": segment.end.offset,
                 "summary": segment.summary,
-                "stamp": None,
-                "flags": [],
+                "stamp": segment.stamp or None,
+                "flags": list(segment.flags),
                 "hash": segment_digest(segment),
             }
             for segment in map(_clean, book.segments)
@@ -177,27 +191,58 @@ class Books:
         async with self._engines.read() as connection:
             return await _segments(connection, await _need(connection, sha256, text_version))
 
-    async def save_summary(
-        self, sha256: str, text_version: str, sequence: int, summary: str, stamp: str, flags: Collection[str] = ()
+    async def save_summaries(
+        self, sha256: str, text_version: str, summaries: Mapping[int, Summary], *, fill: bool = False
     ) -> None:
-        """Put a summary on a segment, in place of an earlier one.
+        """Put summaries on segments by their sequence, in place of earlier ones; all or none.
 
-        `stamp` says what made it (prompt version, model); `flags` what is doubtful about it.
+        With `fill` only on segments that have none: what stands in never takes the place of what a model wrote meanwhile.
         """
         async with self._engines.write() as connection:
             extraction = await _need(connection, sha256, text_version)
-            where = (_segment.extraction == extraction) & (_segment.sequence == sequence)
-            row = (await connection.execute(select(schema.segment).where(where).with_for_update())).one_or_none()
-            if row is None:
+            where = (_segment.extraction == extraction) & _segment.sequence.in_(summaries)
+            query = select(schema.segment).where(where).order_by(_segment.sequence).with_for_update()
+            rows = (await connection.execute(query)).all()
+            if len(rows) != len(summaries):
                 raise BrokenPromise("text_damaged")
-            segment = _clean(replace(_as_segment(row), summary=summary))
-            values = {
-                "summary": segment.summary,
-                "stamp": stamp,
-                "flags": sorted(flags),
-                "hash": segment_digest(segment),
-            }
-            await connection.execute(update(schema.segment).where(where).values(values))
+            values = []
+            for row in rows:
+                if fill and row.summary is not None:
+                    continue
+                made = summaries[row.sequence]
+                segment = _clean(replace(_as_segment(row), summary=made.text))
+                values.append(
+                    {
+                        "at": row.sequence,
+                        "summary": segment.summary,
+                        "stamp": made.stamp,
+                        "flags": sorted(made.flags),
+                        "hash": segment_digest(segment),
+                    }
+                )
+            if values:
+                one = update(schema.segment).where(
+                    _segment.extraction == extraction, _segment.sequence == bindparam("at")
+                )
+                await connection.execute(one, values)
+
+    async def unsummarised(self) -> tuple[tuple[str, str], ...]:
+        """(sha256, text version) of the books on any shelf with a segment no model was asked about, oldest first.
+
+        A segment whose summary is flagged was asked about.
+        """
+        right = schema.rights.c
+        waiting = _segment.stamp.is_(None) | _segment.stamp.startswith(EXTRACTIVE)
+        query = (
+            select(_extraction.id, _extraction.book, _extraction.text_version)
+            .join(schema.segment, _segment.extraction == _extraction.id)
+            .join(schema.rights, (right.book == _extraction.book) & (right.text_version == _extraction.text_version))
+            .where(waiting, _segment.flags == [], right.removed_at.is_(None))
+            .distinct()
+            .order_by(_extraction.id)
+        )
+        async with self._engines.read() as connection:
+            return tuple((row.book, row.text_version) for row in await connection.execute(query))
 
     async def cover(self, sha256: str, text_version: str) -> bytes | None:
         """The cover picture as stored in the book, when it has one."""
@@ -260,6 +305,8 @@ def _as_segment(row: AnyRow) -> Segment:
         start=Position(row.start_file, row.start_offset),
         end=Position(row.end_file, row.end_offset),
         summary=row.summary,
+        stamp=row.stamp or "",
+        flags=tuple(row.flags),
     )
     if segment_digest(segment) != row.hash:
         raise BrokenPromise("text_damaged")

@@ -100,6 +100,9 @@ class Inbox:
                 "book": question.book,
                 "limit_words": question.limit_words,
                 "evidence_tokens": question.evidence_tokens,
+                "reply_to": question.reply_to,
+                "without_book": question.without_book,
+                "every_book": question.every_book,
             },
         )
         return _question(row, known)
@@ -187,6 +190,9 @@ def _question(row: AnyRow, known: bool) -> QuestionRow:
         book=row.book,
         limit_words=row.limit_words,
         evidence_tokens=row.evidence_tokens,
+        reply_to=row.reply_to,
+        without_book=row.without_book,
+        every_book=row.every_book,
     )
     error = unpack_notice(row.error) if row.error else None
     return QuestionRow(question, row.channel, row.state, row.turn, error, row.accepted_at, known)

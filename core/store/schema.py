@@ -204,6 +204,9 @@ question = sa.Table(
     sa.Column("book", Words, nullable=True),
     sa.Column("limit_words", Words, nullable=True),
     sa.Column("evidence_tokens", sa.Integer, nullable=True),
+    sa.Column("reply_to", sa.Text, nullable=True),
+    sa.Column("without_book", sa.Boolean, nullable=False),
+    sa.Column("every_book", sa.Boolean, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("error", Json, nullable=False),
     sa.Column("accepted_at", Moment, nullable=False),
@@ -219,6 +222,7 @@ turn = sa.Table(
     sa.Column("question", sa.ForeignKey("question.id"), nullable=True, unique=True),
     sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
     sa.Column("thread", sa.Text, nullable=True),
+    sa.Column("reply_to", sa.Text, nullable=True),
     sa.Column("asked", Words, nullable=False),
     sa.Column("document", Json, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
@@ -236,6 +240,21 @@ turn = sa.Table(
     sa.Column("limit_offset", sa.Integer, nullable=True),
     sa.Column("asked_at", Moment, nullable=False),
     sa.Index("ix_turn_channel", "channel", "thread", "sequence"),
+)
+
+# Complete replies of models by the exact request: what was paid for once is never asked again.
+llm_call = sa.Table(
+    "llm_call",
+    metadata,
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("book", sa.String(64), nullable=True, index=True),
+    sa.Column("purpose", sa.Text, nullable=False),
+    sa.Column("stamp", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("result", Json, nullable=False),
+    sa.Column("input_tokens", sa.Integer, nullable=False),
+    sa.Column("output_tokens", sa.Integer, nullable=False),
+    sa.Column("at", Moment, nullable=False),
 )
 
 # Kept longer than the prose of a turn, so that old buttons still answer: it stands on its own.

@@ -127,6 +127,7 @@ def _as_values(turn: Turn, channel: int, question: int | None) -> dict[str, Any]
         "question": question,
         "channel": channel,
         "thread": turn.conversation.thread,
+        "reply_to": turn.reply_to,
         "asked": turn.question,
         "document": encode_document(answer.document),
         "outcome": answer.outcome,
@@ -171,6 +172,7 @@ def _as_turn(row: AnyRow, footnotes: Sequence[Footnote]) -> Turn:
         limit=Limit(row.limit_words, position),
         asked_at=row.asked_at,
         stamps=row.stamps,
+        reply_to=row.reply_to,
     )
 
 

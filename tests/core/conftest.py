@@ -35,6 +35,16 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 
 @pytest.fixture
+def other_place(place: Place, tmp_path: Path, request: pytest.FixtureRequest) -> Place:
+    """A second empty place on the same database engine."""
+    if not place.url:
+        return Place("", tmp_path / "other")
+    server = request.getfixturevalue("postgres_server")
+    assert isinstance(server, Server)
+    return Place(server.new_place(), tmp_path / "other")
+
+
+@pytest.fixture
 async def store(place: Place) -> AsyncIterator[Store]:
     opened = await place.open()
     yield opened

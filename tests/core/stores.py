@@ -104,7 +104,7 @@ def upload_of(event: str, path: Path = Path("/nowhere"), conversation: Conversat
 
 
 def question_of(event: str, text: str = "Who came?", conversation: Conversation = ROOM) -> Question:
-    return Question(event, conversation, READER, text, "tale", "in 3", 4000)
+    return Question(event, conversation, READER, text, "tale", "in 3", 4000, "t0", without_book=True, every_book=True)
 
 
 def turn_of(id: str, notes: Iterable[str] = (), conversation: Conversation = ROOM, question: str = "Who came?") -> Turn:
@@ -125,4 +125,5 @@ def turn_of(id: str, notes: Iterable[str] = (), conversation: Conversation = ROO
         limit=Limit("in 3", Position(2, 7)),
         asked_at=NOON,
         stamps={"answer": "3:abc"},
+        reply_to="t0",
     )

@@ -8,9 +8,9 @@ import pytest
 
 from core.errors import BrokenPromise, Missing
 from core.model import ParsedBook, Segment, Span
-from core.store import Store
+from core.store import Store, Summary
 from core.store.structure import PIECE
-from tests.core.stores import NOON, Place, book_of, minute, sha
+from tests.core.stores import NOON, ROOM, Place, book_of, minute, sha
 
 LONG = "".join(chr(0x61 + n % 26) if n % 7 else " " for n in range(PIECE * 3 + 5))
 
@@ -178,11 +178,11 @@ async def test_a_damaged_structure_is_refused(place: Place, store: Store) -> Non
 async def test_a_summary_is_kept_with_its_segment(place: Place, store: Store) -> None:
     book = book_of("one", "two")
     await store.books.save(sha(1), book, NOON)
-    await store.books.save_summary(sha(1), "1", 1, "It says two [f1-0-3].", "p1 m1")
-    await store.books.save_summary(sha(1), "1", 1, "It says \0two.", "p2 m1", ["short"])
+    await store.books.save_summaries(sha(1), "1", {1: Summary("It says two [f1-0-3].", "p1 m1")})
+    await store.books.save_summaries(sha(1), "1", {1: Summary("It says \0two.", "p2 m1", ("short",))})
     first, second = await store.books.segments(sha(1), "1")
     assert first.summary is None
-    assert second == replace(book.segments[1], summary="It says \ufffdtwo.")
+    assert second == replace(book.segments[1], summary="It says \ufffdtwo.", stamp="p2 m1", flags=("short",))
     assert (await store.books.parsed(sha(1), "1")).segments == (first, second)
     place.raw("UPDATE segment SET summary = 'It says three.' WHERE sequence = 1")
     with pytest.raises(BrokenPromise, match="text_damaged"):
@@ -192,9 +192,33 @@ async def test_a_summary_is_kept_with_its_segment(place: Place, store: Store) ->
 async def test_a_summary_for_a_segment_that_is_not_there_is_refused(store: Store) -> None:
     await store.books.save(sha(1), book_of("one"), NOON)
     with pytest.raises(BrokenPromise):
-        await store.books.save_summary(sha(1), "1", 7, "words", "p1")
+        await store.books.save_summaries(sha(1), "1", {0: Summary("words", "p1"), 7: Summary("words", "p1")})
     with pytest.raises(Missing):
-        await store.books.save_summary(sha(1), "2", 0, "words", "p1")
+        await store.books.save_summaries(sha(1), "2", {0: Summary("words", "p1")})
+    assert (await store.books.segments(sha(1), "1"))[0].summary is None
+
+
+async def test_what_stands_in_fills_gaps_and_replaces_nothing(store: Store) -> None:
+    await store.books.save(sha(1), book_of("one", "two"), NOON)
+    await store.books.save_summaries(sha(1), "1", {0: Summary("written", "summarise@1 m")})
+    standing = {at: Summary(f"extract {at}", "extractive@1") for at in (0, 1)}
+    await store.books.save_summaries(sha(1), "1", standing, fill=True)
+    assert [segment.summary for segment in await store.books.segments(sha(1), "1")] == ["written", "extract 1"]
+
+
+async def test_books_on_a_shelf_wait_until_a_model_was_asked_about_every_segment(store: Store) -> None:
+    channel = await store.shelf.channel(ROOM, NOON)
+    for number in (1, 2, 3):
+        await store.books.save(sha(number), book_of("one", "two"), NOON)
+    for number in (1, 2):
+        await store.shelf.grant(channel, sha(number), "1", "ann", "tale.epub", NOON)
+    await store.books.save_summaries(sha(1), "1", {0: Summary("written", "summarise@1 m")})
+    await store.books.save_summaries(sha(1), "1", {1: Summary("extract", "extractive@1")})
+    assert await store.books.unsummarised() == ((sha(1), "1"), (sha(2), "1"))
+    await store.books.save_summaries(sha(1), "1", {1: Summary("extract", "extractive@1 after 2", ("refused",))})
+    assert await store.books.unsummarised() == ((sha(2), "1"),)
+    await store.shelf.withdraw(channel, sha(2), NOON)
+    assert await store.books.unsummarised() == ()
 
 
 async def test_titles_with_letters_that_a_database_refuses_are_stored(store: Store) -> None:

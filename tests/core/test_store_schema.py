@@ -1,6 +1,7 @@
 """The tables come from the migrations, whoever opens first and however many do."""
 
 import asyncio
+import sys
 import tomllib
 from pathlib import Path
 
@@ -8,13 +9,13 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect, text
 
 import core.store
 from core.errors import OperatorError
 from core.store.engines import Engines
 from core.store.schema import metadata
-from core.store.upgrade import REVISIONS, bring_up_to_date
+from core.store.upgrade import REVISIONS, bring_up_to_date, migrate
 from tests.core.stores import NOON, ROOM, Place
 
 HOME = Path(core.store.__file__).parent
@@ -27,11 +28,67 @@ def _differences(connection: Connection) -> list[object]:
 async def test_the_migrations_make_exactly_the_tables_the_code_uses(place: Place) -> None:
     engines = await Engines.open(place.url, place.folder)
     try:
-        await bring_up_to_date(engines)
+        async with engines.write() as connection:
+            await connection.run_sync(migrate)
         async with engines.read() as connection:
             assert await connection.run_sync(_differences) == []
     finally:
         await engines.close()
+
+
+def _plain(found: object) -> object:
+    """What an inspector found, as values that can be compared (it hands out expressions too)."""
+    if isinstance(found, dict):
+        return {key: _plain(value) for key, value in found.items()}
+    if isinstance(found, list):
+        return [_plain(value) for value in found]
+    return str(found)
+
+
+def _anatomy(connection: Connection) -> dict[str, object]:
+    """Everything the database knows of its tables: columns in order, keys, indexes."""
+    inspector = inspect(connection)
+    return {
+        name: (
+            _plain(inspector.get_columns(name)),
+            _plain(inspector.get_pk_constraint(name)),
+            _plain(sorted(inspector.get_foreign_keys(name), key=str)),
+            _plain(sorted(inspector.get_unique_constraints(name), key=lambda each: str(each["name"]))),
+            _plain(sorted(inspector.get_indexes(name), key=lambda each: str(each["name"]))),
+        )
+        for name in inspector.get_table_names()
+    }
+
+
+async def test_a_created_database_is_a_migrated_one_column_by_column(place: Place, other_place: Place) -> None:
+    created, migrated = (
+        await Engines.open(place.url, place.folder),
+        await Engines.open(other_place.url, other_place.folder),
+    )
+    try:
+        await bring_up_to_date(created)
+        async with migrated.write() as connection:
+            await connection.run_sync(migrate)
+        async with created.read() as one, migrated.read() as other:
+            anatomy = await one.run_sync(_anatomy)
+            assert anatomy == await other.run_sync(_anatomy)
+            assert anatomy.keys() == {"alembic_version", *metadata.tables}
+            for connection in (one, other):
+                version = await connection.execute(text("SELECT version_num FROM alembic_version"))
+                assert version.scalars().all() == [REVISIONS[-1]]
+    finally:
+        await created.close()
+        await migrated.close()
+
+
+async def test_an_empty_folder_opens_without_the_migrations(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, sys\nfrom pathlib import Path\nfrom core.store import Store\n"
+        f"async def main():\n    await (await Store.open('', Path({str(tmp_path / 'data')!r}))).close()\n"
+        "asyncio.run(main())\nsys.exit('alembic' in sys.modules)"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=HOME.parents[1])
+    assert await process.wait() == 0
 
 
 def test_every_revision_is_known_to_the_code_in_order() -> None:

@@ -70,6 +70,20 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_footnote_turn"), "footnote", ["turn"], unique=False)
     op.create_table(
+        "llm_call",
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("book", sa.String(length=64), nullable=True),
+        sa.Column("purpose", sa.Text(), nullable=False),
+        sa.Column("stamp", sa.Text(), nullable=False),
+        sa.Column("model", sa.Text(), nullable=False),
+        sa.Column("result", sa.Text(), nullable=False),
+        sa.Column("input_tokens", sa.Integer(), nullable=False),
+        sa.Column("output_tokens", sa.Integer(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_llm_call")),
+    )
+    op.create_index(op.f("ix_llm_call_book"), "llm_call", ["book"], unique=False)
+    op.create_table(
         "question",
         sa.Column("id", BIG, nullable=False),
         sa.Column("event", sa.Text(), nullable=False),
@@ -81,6 +95,9 @@ def upgrade() -> None:
         sa.Column("book", sa.Text(), nullable=True),
         sa.Column("limit_words", sa.Text(), nullable=True),
         sa.Column("evidence_tokens", sa.Integer(), nullable=True),
+        sa.Column("reply_to", sa.Text(), nullable=True),
+        sa.Column("without_book", sa.Boolean(), nullable=False),
+        sa.Column("every_book", sa.Boolean(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("accepted_at", sa.DateTime(timezone=True), nullable=False),
@@ -185,6 +202,7 @@ def upgrade() -> None:
         sa.Column("question", BIG, nullable=True),
         sa.Column("channel", BIG, nullable=False),
         sa.Column("thread", sa.Text(), nullable=True),
+        sa.Column("reply_to", sa.Text(), nullable=True),
         sa.Column("asked", sa.Text(), nullable=False),
         sa.Column("document", sa.Text(), nullable=False),
         sa.Column("outcome", sa.Text(), nullable=False),
