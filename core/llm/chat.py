@@ -154,7 +154,7 @@ class OpenAIChat:
                     break
                 if found:
                     seen = True
-                    limit = min(end, clock() + (_TAIL if reply.ended else patience.between_tokens))
+                    limit = min(end, clock() + min(_TAIL if reply.ended else patience.total, patience.between_tokens))
                 if text:
                     said = True
                     yield Said(text)

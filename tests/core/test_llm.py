@@ -224,6 +224,12 @@ async def test_after_the_first_words_a_failure_leaves_a_cut_reply_and_no_second_
     assert finished.reason == ""
 
 
+async def test_a_reply_that_ended_is_whole_though_the_usage_never_comes() -> None:
+    # pieces: the role, one word, the reason; then silence
+    said, _, finished = await hear_once([Reply("Green", stall_after=3)], timeouts=Timeouts(between_tokens=0.2))
+    assert (said, finished.reason) == ("Green", "stop")
+
+
 async def test_reasoning_before_the_answer_is_a_sign_of_life_and_nothing_else() -> None:
     said, _, finished = await hear_once([Reply("Green ink.", reasoning="let me think about it")])
     assert (said, finished.reason) == ("Green ink.", "stop")
@@ -524,6 +530,7 @@ def test_redaction_takes_keys_credentials_and_long_quotations() -> None:
     for secret in ("abcdefghijk", "abc123456", "sk-proj", "pass", "lighthouse"):
         assert secret not in clean
     assert len(redact("word " * 1_000)) <= 300
+    assert redact("the credential hunter22 is wrong", "hunter22") == "the credential *** is wrong"
 
 
 def test_every_status_has_a_key_with_a_sentence() -> None:
