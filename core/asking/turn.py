@@ -7,6 +7,7 @@ from core import document, prompts
 from core.asking import history
 from core.asking.loop import Draft, Loop, Spoken, executed
 from core.asking.smalltalk import is_chat
+from core.asking.unreadable import unreadable
 from core.errors import OperatorError, UpstreamError
 from core.footnotes import Settled, Settler
 from core.model import (
@@ -31,7 +32,7 @@ from core.model import (
 )
 from core.prompts import tools as texts
 from core.retrieval import LOOKED_UP, Evidence, Ranks, Source, Tools
-from core.strings import say
+from core.strings import ranges, say
 from core.tags import tag
 
 OFFLINE = "offline"
@@ -89,6 +90,10 @@ class TurnRun:
             return
         if is_chat(self._question.text):
             yield await self._chat(model, asked_at, notices)
+            return
+        blind = self._unreadable()
+        if blind:
+            yield self._cannot_read(blind, asked_at)
             return
         tools = Tools(self._evidence, self._ranks, model, self._question.evidence_tokens or LOOKED_UP)
         prompt = prompts.answer(self._card(), self._question.text)
@@ -165,6 +170,19 @@ class TurnRun:
             body = self._parsed(settled.markdown, ())
         return self._answered(body, settled, "chat", notices, usage, model, asked_at)
 
+    def _unreadable(self) -> list[str]:
+        """The pages the question names that are pictures."""
+        if len(self._sources) != 1 or not self._sources[0].blind:
+            return []
+        source = self._sources[0]
+        return unreadable(self._question.text, [source.label(file) for file in range(source.files)], source.blind)
+
+    def _cannot_read(self, pages: list[str], asked_at: datetime) -> Answered:
+        """Nothing is looked up or asked of a model: what stands on a picture is not known."""
+        body = _sentence(say("page_unreadable", self._locale, count=len(pages), pages=", ".join(pages)))
+        settled = self._settler(grounded=False).finish("stop")
+        return self._answered(body, settled, "not_in_book", [], Usage(), self._fallback, asked_at)
+
     async def _general(self, model: ChatModel, asked_at: datetime) -> Answered:
         """General knowledge on explicit wish: no tools, no notes, marked as not from the book."""
         if model.name == OFFLINE:
@@ -198,6 +216,10 @@ class TurnRun:
         title = books[0].card.title if len(books) == 1 else ""
         key = "not_in_book" if title else "not_in_books"
         sentence = _sentence(say(key, self._locale, title=title))
+        blind = [page + 1 for source in books for page in source.blind]
+        if blind and title:
+            pages = ranges(blind)
+            sentence += _sentence(say("pages_not_looked_at", self._locale, count=len(blind), pages=pages))
         if not settled.markdown:
             return sentence
         return (*sentence, self._mark(), *self._parsed(settled.markdown, ()))

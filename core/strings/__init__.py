@@ -4,6 +4,7 @@ A string may have plural forms `one` and `other`, chosen by the parameter `count
 """
 
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,3 +36,15 @@ def say(key: str, locale: str | None = None, **params: str | int) -> str:
 def tell(notice: Notice, locale: str | None = None) -> str:
     """The sentence of a notice."""
     return say(notice.key, locale, **notice.params)
+
+
+def ranges(numbers: Iterable[int], most: int = 20) -> str:
+    """Numbers as people write them, at most so many stretches: [1, 2, 3, 7] -> "1–3, 7"."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    named = [str(first) if first == last else f"{first}–{last}" for first, last in parts[:most]]
+    return ", ".join(named) + (" …" if len(parts) > most else "")

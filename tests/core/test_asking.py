@@ -8,6 +8,7 @@ import pytest
 
 from core.asking.loop import ROUNDS
 from core.asking.smalltalk import is_chat
+from core.asking.unreadable import unreadable
 from core.errors import LoccitError, Missing, OperatorError, UpstreamError
 from core.model import ChatRequest, Searching
 from core.prompts import tools
@@ -339,3 +340,33 @@ async def test_a_question_to_all_books_numbers_their_files_through_and_each_note
     assert [passage.book for passage in opened] == books
     assert {passage.quote for passage in opened} == {"Mara kept the lighthouse log in green ink."}
     assert [passage.span.file for passage in opened] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "pages"),
+    [
+        ("What is on page 3?", ["3"]),
+        ("Compare pages 3 and 9", ["3"]),
+        ("¿Qué dice la página 3?", ["3"]),
+        ("O que está na pág. 3?", ["3"]),
+        ("What stands on p. ii?", ["ii"]),
+        ("What is on page 9?", []),
+        ("Who is Mara?", []),
+        ("What does 3 mean?", []),
+    ],
+)
+def test_a_question_names_pages_that_are_pictures(question: str, pages: list[str]) -> None:
+    assert unreadable(question, ["i", "ii", "3", "4", "5", "6", "7", "8", "9", "10"], range(7)) == pages
+
+
+async def test_a_page_that_is_a_picture_is_answered_by_saying_so_without_any_model(tmp_path: Path) -> None:
+    """C60: seven of ten pages are pictures; page 3 is one of them."""
+    model = ScriptedModel(["It was 1923.", '{"Thinking":"","answer":[]}', "It was 1923."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(replace(lantern_house(), blind=(0, 1, 2), format="pdf"))
+        turn = await club.ask("What is on page 3?")
+        assert said(turn) == "I cannot read page 3: it is a picture without text."
+        assert model.requests == []
+        assert turn.answer.outcome == "not_in_book"
+        other = await club.ask("What year is it?")
+    assert "I could not look at pages 1–3 of the file, which are pictures." in said(other)

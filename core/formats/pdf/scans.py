@@ -6,6 +6,7 @@ from core.errors import BadBook
 from core.formats.pdf.lines import Page
 from core.formats.pdf.mupdf import Pdf
 from core.model import Notice
+from core.strings import ranges
 
 _FEW = 20
 """A page with fewer characters than this under one large picture is a scan."""
@@ -33,7 +34,7 @@ def judge_blind(blind: Sequence[int], pages: int, accept_partial: bool) -> list[
         return []
     if len(blind) == pages:
         raise BadBook("book_is_scan", count=pages)
-    facts: dict[str, str | int] = {"pictures": len(blind), "pages": pages, "range": ranges(blind)}
+    facts: dict[str, str | int] = {"pictures": len(blind), "pages": pages, "range": ranges(page + 1 for page in blind)}
     if len(blind) > _MOST * pages and not accept_partial:
         raise BadBook("book_half_scan", **facts)
     return [Notice("book_picture_pages", {"count": len(blind), **facts})]
@@ -44,21 +45,9 @@ def judge_glyphs(pages: Sequence[Page]) -> list[Notice]:
     doubtful = [i for i, page in enumerate(pages) if page.characters and page.unknown > _UNKNOWN * page.characters]
     if not doubtful:
         return []
-    return [Notice("book_unknown_glyphs", {"count": len(doubtful), "range": ranges(doubtful)})]
+    return [Notice("book_unknown_glyphs", {"count": len(doubtful), "range": ranges(page + 1 for page in doubtful)})]
 
 
 def read_by_machine(pages: Sequence[Page]) -> bool:
     """True when most of the text is invisible: the layer that optical recognition puts over a scan."""
     return sum(page.hidden for page in pages) > 0.5 * sum(page.characters for page in pages)
-
-
-def ranges(pages: Sequence[int]) -> str:
-    """Page numbers from 1, neighbours drawn together: [0, 1, 2, 6] is "1–3, 7". At most 20 stretches."""
-    stretches: list[list[int]] = []
-    for page in pages:
-        if stretches and stretches[-1][1] == page - 1:
-            stretches[-1][1] = page
-        else:
-            stretches.append([page, page])
-    named = [f"{a + 1}–{b + 1}" if b > a else str(a + 1) for a, b in stretches[:20]]
-    return ", ".join(named) + (" …" if len(stretches) > 20 else "")
