@@ -33,9 +33,10 @@ async def open_club(config: Config) -> "Club":
     from core.offline import OfflineReader
     from core.store import Store
 
-    store = await Store.open(config.database_url or "", config.data)
     reader = OfflineReader()
-    return Club(store, reader, reader, config.data, now=now, clock=monotonic, new_id=new_id)
+    model = open_model(config) or reader
+    store = await Store.open(config.database_url or "", config.data)
+    return Club(store, model, reader, config.data, now=now, clock=monotonic, new_id=new_id)
 
 
 def open_model(config: Config) -> "OpenAIChat | None":
