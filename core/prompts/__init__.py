@@ -75,9 +75,10 @@ def render(template: Template, **values: str) -> Prompt:
 
 def book_card(title: str, authors: tuple[str, ...] = (), reach: str = "") -> str:
     """What a model is told of the book beforehand. `reach` says how far the club may read, in plain words."""
-    lines = [f"The book: {title}"]
+    # Title and authors come from a stranger's file: none of them may begin a line of its own in the system text.
+    lines = [f"The book: {' '.join(title.split())}"]
     if authors:
-        lines.append(f"By: {', '.join(authors)}")
+        lines.append(f"By: {' '.join(', '.join(authors).split())}")
     if reach:
         lines.append(f"Read so far: {reach}. What lies beyond is unknown to you and does not exist for this answer.")
     return "\n".join(lines)
