@@ -1,11 +1,14 @@
 """A summary made of the book's own runs, tags kept: what stands in until a model has written one. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from core import tags, words
 from core.model import Span
 
+STAMP = "extractive@1"
+"""Kept with each; the number changes with the choice of runs."""
 TOKENS = 160
 """Length of an extractive summary, in estimated tokens with tags: long enough to choose by, short enough that five
 catalogue batches of 30,000 tokens hold some 900 segments."""
@@ -18,13 +21,12 @@ def summarise(pieces: Sequence[tuple[Span, str]], language: str, budget: int = T
     """
     if not pieces:
         return ""
-    bags = [Counter(words.terms(text, language)) for _, text in pieces]
-    weight = Counter[str]()
-    for bag in bags:
-        weight.update(bag.keys())
+    terms = words.terms_each([text for _, text in pieces], language)
+    bags = [(set(found), len(found)) for found in terms]
+    weight = Counter(chain.from_iterable(bag for bag, _ in bags))
     chosen = {0}
     left = budget - _cost(pieces[0])
-    order = sorted(range(1, len(pieces)), key=lambda at: (-_telling(bags[at], weight), at))
+    order = sorted(range(1, len(pieces)), key=lambda at: (-_telling(*bags[at], weight), at))
     for at in order:
         cost = _cost(pieces[at])
         if cost <= left:
@@ -39,6 +41,6 @@ def _cost(piece: tuple[Span, str]) -> int:
     return words.tokens(piece[1]) + words.tokens(tags.tag(piece[0]))
 
 
-def _telling(bag: Counter[str], weight: Counter[str]) -> float:
-    recurring = sum(min(weight[term], 5) - 1 for term in bag)
-    return recurring / (8 + sum(bag.values()))
+def _telling(bag: Collection[str], length: int, weight: Mapping[str, int]) -> float:
+    recurring = sum([min(weight[term], 5) - 1 for term in bag])
+    return recurring / (8 + length)

@@ -17,7 +17,7 @@ So `[3-2]`, `a[1-2]`, `[1]`, `[sic]`, `(6-4-2)` and dates are prose and stay.
 import html
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from core.model import Span
@@ -203,13 +203,27 @@ def read_tagged(text: str) -> list[tuple[Span, str]]:
     found: list[tuple[Span, str]] = []
     begin = 0
     for match in _OUR_TAG.finditer(text):
-        span = Span(*(int(number[:_LONGEST_NUMBER]) for number in match.groups()))
+        span = _span(match)
         before = restore(text[begin : match.start()])
         length = span.end - span.start
         if 0 < length <= len(before):
             found.append((span, before[len(before) - length :]))
         begin = match.end()
     return found
+
+
+def own(text: str) -> list[Span]:
+    """The tags that stand in a text in our own spelling, in order, repeats included."""
+    return [_span(match) for match in _OUR_TAG.finditer(text)]
+
+
+def respell(text: str, spell: Callable[[Span], str]) -> str:
+    """The text with each tag in our own spelling, and the space before it, replaced by what `spell` makes of it."""
+    return _OUR_TAG.sub(lambda match: spell(_span(match)), text)
+
+
+def _span(match: re.Match[str]) -> Span:
+    return Span(*(int(number[:_LONGEST_NUMBER]) for number in match.groups()))
 
 
 def _looks_like_tag(body: str) -> bool:

@@ -8,6 +8,10 @@ from core.model.chat import ChatRequest
 
 
 def request_key(request: ChatRequest, model: str) -> str:
-    """sha256 over purpose, prompt stamp, model and the exact input (DESIGN section 5): 64 hexadecimal digits."""
-    exact = json.dumps({"model": model, **asdict(request)}, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    """sha256 over purpose, prompt stamp, model and the exact input (DESIGN section 5): 64 hexadecimal digits.
+
+    The book is left out: the same input of another edition has the same answer.
+    """
+    fields = {name: value for name, value in asdict(request).items() if name != "book"}
+    exact = json.dumps({"model": model, **fields}, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(exact.encode("utf-8", "surrogatepass")).hexdigest()

@@ -12,6 +12,7 @@ from itertools import accumulate
 from core import extracts
 from core.errors import Missing
 from core.model import BookCard, Chapter, Contents, Limit, Position, Segment, Span, TocEntry
+from core.retrieval.standins import summarised_segments
 from core.store import Store
 
 
@@ -157,7 +158,7 @@ class Source:
     async def segments(self) -> list[Segment]:
         """The permitted segments. One that reaches past the limit is cut there and summarised by extraction."""
         found: list[Segment] = []
-        for segment in await self._store.books.segments(self.sha256, self.text_version):
+        for segment in await summarised_segments(self._store, self.sha256, self.text_version):
             if segment.start >= self.end:
                 break
             if segment.end > self.end:

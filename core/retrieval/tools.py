@@ -69,7 +69,7 @@ class Tools:
         found = []
         for source in self.evidence.sources:
             segments = await source.segments()
-            cited = [run for segment in segments for run, _ in tags.read_tagged(segment.summary or "")]
+            cited = [run for segment in segments for run in tags.own(segment.summary or "")]
             real = [run for run in cited if await source.is_run(run)]
             await self._deliver(source, [[run] for run in real])
             found += [f"## {tags.defuse(segment.title)}\n{self._rebased(source, segment)}" for segment in segments]
@@ -127,11 +127,12 @@ class Tools:
 
     def _rebased(self, source: Source, segment: Segment) -> str:
         """A stored summary with its tags counted through the books of this turn; unknown tags are gone."""
-        pieces = tags.read_tagged(segment.summary or "")
-        known = [(self.evidence.globally(source, run), text) for run, text in pieces]
-        if not known:
-            return segment.summary or ""
-        return " ".join(f"{tags.defuse(text)} {tags.tag(run)}" for run, text in known if run in self.evidence.texts)
+
+        def spell(run: Span) -> str:
+            known = self.evidence.globally(source, run)
+            return f" {tags.tag(known)}" if known in self.evidence.texts else ""
+
+        return tags.respell(segment.summary or "", spell)
 
     async def _deliver(self, source: Source, windows: Sequence[Sequence[Span]]) -> str:
         """Record windows as evidence and write them for the prompt: reading order, headings, each run with its tag."""

@@ -9,21 +9,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.store.blobs import Originals
-from core.store.books import Books, Summary
+from core.store.books import Books
 from core.store.engines import Engines
 from core.store.inbox import Inbox, QuestionRow, UploadRow
 from core.store.ledger import KeptCall, Ledger
+from core.store.progress import Progress
+from core.store.segments import EXTRACTIVE, Summary
 from core.store.shelf import Shelf
 from core.store.turns import Pressed, Turns
 from core.store.upgrade import bring_up_to_date
 
 __all__ = [
+    "EXTRACTIVE",
     "Books",
     "Inbox",
     "KeptCall",
     "Ledger",
     "Originals",
     "Pressed",
+    "Progress",
     "QuestionRow",
     "Shelf",
     "Store",
@@ -43,6 +47,7 @@ class Store:
     inbox: Inbox
     turns: Turns
     ledger: Ledger
+    progress: Progress
     _engines: Engines
 
     @classmethod
@@ -69,6 +74,7 @@ class Store:
             Inbox(engines, originals),
             Turns(engines),
             Ledger(engines),
+            Progress(engines),
             engines,
         )
 

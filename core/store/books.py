@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
+from weakref import WeakValueDictionary
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.errors import BrokenPromise, Missing
-from core.model import Contents, ParsedBook, Position, Segment, Span, SpineFile
+from core.model import Contents, ParsedBook, Segment, Span, SpineFile
 from core.store import schema
 from core.store.engines import Engines, insert_new
+from core.store.segments import UNSUMMARISED, Summary, clean_segment, put_summaries, read_segments
 from core.store.structure import (
     PIECE,
     check,
@@ -34,7 +35,6 @@ AnyRow = Row[*tuple[Any, ...]]
 _extraction = schema.extraction.c
 _piece = schema.piece.c
 _file = schema.spine_file.c
-_segment = schema.segment.c
 
 # Made once: what a press runs. Building a statement costs as much as running it.
 _VERSION = (_extraction.book == bindparam("sha256")) & (_extraction.text_version == bindparam("version"))
@@ -59,20 +59,6 @@ _RUNS = (
 )
 
 
-EXTRACTIVE = "extractive"
-"""How the stamp of a summary begins that no model wrote."""
-
-
-class Summary(NamedTuple):
-    """What is put on a segment."""
-
-    text: str
-    stamp: str
-    """What made it: prompt version and model, or the extraction that stands in."""
-    flags: tuple[str, ...] = ()
-    """What is doubtful about it."""
-
-
 class Books:
     """What extraction knew, read back exactly or not at all: every read checks the stored hash.
 
@@ -83,6 +69,11 @@ class Books:
 
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, sha256: str, text_version: str) -> asyncio.Lock:
+        """Held in this process by whoever makes something of a book that is made once; keep the lock while it is used."""
+        return self._locks.setdefault((sha256, text_version), asyncio.Lock())
 
     async def save(self, sha256: str, book: ParsedBook, at: datetime) -> None:
         """Store a book whole or not at all. The same (content, text version) again changes nothing."""
@@ -120,7 +111,7 @@ class Books:
                 "flags": list(segment.flags),
                 "hash": segment_digest(segment),
             }
-            for segment in map(_clean, book.segments)
+            for segment in map(clean_segment, book.segments)
         ]
         async with self._engines.write() as connection:
             await insert_new(connection, schema.book, {"sha256": sha256, "created_at": at})
@@ -189,7 +180,7 @@ class Books:
     async def segments(self, sha256: str, text_version: str) -> tuple[Segment, ...]:
         """All segments in reading order, each with its summary when one has been stored."""
         async with self._engines.read() as connection:
-            return await _segments(connection, await _need(connection, sha256, text_version))
+            return await read_segments(connection, await _need(connection, sha256, text_version))
 
     async def save_summaries(
         self, sha256: str, text_version: str, summaries: Mapping[int, Summary], *, fill: bool = False
@@ -199,50 +190,15 @@ class Books:
         With `fill` only on segments that have none: what stands in never takes the place of what a model wrote meanwhile.
         """
         async with self._engines.write() as connection:
-            extraction = await _need(connection, sha256, text_version)
-            where = (_segment.extraction == extraction) & _segment.sequence.in_(summaries)
-            query = select(schema.segment).where(where).order_by(_segment.sequence).with_for_update()
-            rows = (await connection.execute(query)).all()
-            if len(rows) != len(summaries):
-                raise BrokenPromise("text_damaged")
-            values = []
-            for row in rows:
-                if fill and row.summary is not None:
-                    continue
-                made = summaries[row.sequence]
-                segment = _clean(replace(_as_segment(row), summary=made.text))
-                values.append(
-                    {
-                        "at": row.sequence,
-                        "summary": segment.summary,
-                        "stamp": made.stamp,
-                        "flags": sorted(made.flags),
-                        "hash": segment_digest(segment),
-                    }
-                )
-            if values:
-                one = update(schema.segment).where(
-                    _segment.extraction == extraction, _segment.sequence == bindparam("at")
-                )
-                await connection.execute(one, values)
+            await put_summaries(connection, await _need(connection, sha256, text_version), summaries, fill=fill)
 
     async def unsummarised(self) -> tuple[tuple[str, str], ...]:
         """(sha256, text version) of the books on any shelf with a segment no model was asked about, oldest first.
 
         A segment whose summary is flagged was asked about.
         """
-        right = schema.rights.c
-        waiting = _segment.stamp.is_(None) | _segment.stamp.startswith(EXTRACTIVE)
-        query = (
-            select(_extraction.id, _extraction.book, _extraction.text_version)
-            .join(schema.segment, _segment.extraction == _extraction.id)
-            .join(schema.rights, (right.book == _extraction.book) & (right.text_version == _extraction.text_version))
-            .where(waiting, _segment.flags == [], right.removed_at.is_(None))
-            .distinct()
-            .order_by(_extraction.id)
-        )
         async with self._engines.read() as connection:
-            return tuple((row.book, row.text_version) for row in await connection.execute(query))
+            return tuple((row.book, row.text_version) for row in await connection.execute(UNSUMMARISED))
 
     async def cover(self, sha256: str, text_version: str) -> bytes | None:
         """The cover picture as stored in the book, when it has one."""
@@ -264,7 +220,7 @@ class Books:
             piece_rows = await connection.execute(
                 select(schema.piece).where(_piece.extraction == extraction).order_by(_piece.file, _piece.number)
             )
-            segments = await _segments(connection, extraction)
+            segments = await read_segments(connection, extraction)
         return await asyncio.to_thread(_rebuild, facts, file_rows.all(), piece_rows.all(), segments)
 
 
@@ -285,32 +241,6 @@ def _joined(file: int, rows: Collection[AnyRow], first: int) -> str:
             raise BrokenPromise("text_damaged")
         texts.append(text)
     return "".join(texts)
-
-
-async def _segments(connection: AsyncConnection, extraction: int) -> tuple[Segment, ...]:
-    query = select(schema.segment).where(_segment.extraction == extraction).order_by(_segment.sequence)
-    return tuple(_as_segment(row) for row in await connection.execute(query))
-
-
-def _clean(segment: Segment) -> Segment:
-    """The segment as the text columns give it back, so that the hash is over what comes back."""
-    summary = None if segment.summary is None else schema.clean(segment.summary)
-    return replace(segment, title=schema.clean(segment.title), summary=summary)
-
-
-def _as_segment(row: AnyRow) -> Segment:
-    segment = Segment(
-        sequence=row.sequence,
-        title=row.title,
-        start=Position(row.start_file, row.start_offset),
-        end=Position(row.end_file, row.end_offset),
-        summary=row.summary,
-        stamp=row.stamp or "",
-        flags=tuple(row.flags),
-    )
-    if segment_digest(segment) != row.hash:
-        raise BrokenPromise("text_damaged")
-    return segment
 
 
 def _rebuild(

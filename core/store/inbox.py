@@ -103,6 +103,7 @@ class Inbox:
                 "reply_to": question.reply_to,
                 "without_book": question.without_book,
                 "every_book": question.every_book,
+                "private": question.private,
             },
         )
         return _question(row, known)
@@ -193,6 +194,7 @@ def _question(row: AnyRow, known: bool) -> QuestionRow:
         reply_to=row.reply_to,
         without_book=row.without_book,
         every_book=row.every_book,
+        private=row.private,
     )
     error = unpack_notice(row.error) if row.error else None
     return QuestionRow(question, row.channel, row.state, row.turn, error, row.accepted_at, known)

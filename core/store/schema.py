@@ -166,7 +166,23 @@ rights = sa.Table(
     sa.Column("added_at", Moment, nullable=False),
     sa.Column("removed_at", Moment, nullable=True),
     sa.Column("was_current", sa.Boolean, nullable=False),
+    # how far the club has read; stays when the book is taken away and comes back
+    sa.Column("limit_words", Words, nullable=True),
+    sa.Column("limit_before", Words, nullable=True),
+    sa.Column("limit_by", sa.Text, nullable=True),
+    sa.Column("limit_at", Moment, nullable=True),
     sa.UniqueConstraint("channel", "book"),
+)
+
+# How far one reader says to have read, where it differs from the club.
+place = sa.Table(
+    "place",
+    metadata,
+    sa.Column("channel", sa.ForeignKey("channel.id"), primary_key=True),
+    sa.Column("book", sa.ForeignKey("book.sha256"), primary_key=True),
+    sa.Column("reader", sa.Text, primary_key=True),
+    sa.Column("limit_words", Words, nullable=False),
+    sa.Column("set_at", Moment, nullable=False),
 )
 
 _open = sa.text("state = 'accepted'")
@@ -207,6 +223,7 @@ question = sa.Table(
     sa.Column("reply_to", sa.Text, nullable=True),
     sa.Column("without_book", sa.Boolean, nullable=False),
     sa.Column("every_book", sa.Boolean, nullable=False),
+    sa.Column("private", sa.Boolean, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("error", Json, nullable=False),
     sa.Column("accepted_at", Moment, nullable=False),

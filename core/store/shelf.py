@@ -197,7 +197,7 @@ def _cards(channel: int) -> Select[*tuple[Any, ...]]:
     )
     return (
         _here(channel)
-        .add_columns(_rights.added_at, _channel.current, *(_extraction[fact] for fact in facts))
+        .add_columns(_rights.added_at, _rights.limit_words, _channel.current, *(_extraction[fact] for fact in facts))
         .join(schema.channel, _channel.id == _rights.channel)
         .join(
             schema.extraction,
@@ -221,4 +221,5 @@ def _card(row: Row[*tuple[Any, ...]]) -> BookCard:
         current=row.current == row.book,
         warnings=tuple(unpack_notice(warning) for warning in row.warnings),
         machine_read=row.machine_read,
+        limit_words=row.limit_words,
     )

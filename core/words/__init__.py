@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.words.stops import SPELLED
 
@@ -86,6 +86,20 @@ def terms(text: str, language: str) -> list[str]:
     stop words alone. Empty for a text that says nothing ("what is it about?").
     """
     return [term for _, term in terms_of_words(text, language)]
+
+
+def terms_each(texts: Sequence[str], language: str) -> list[list[str]]:
+    """The terms of each text, as `terms` has them; many short texts cost a fraction of what they do one by one."""
+    folded = fold("\0".join(texts)).split("\0")
+    if len(folded) != len(texts):  # a text holds the separator
+        return [terms(text, language) for text in texts]
+    if any(map(_UNSPACED.search, folded)):
+        return [terms(text, language) for text in texts]
+    stops = STOP_WORDS.get(primary(language), frozenset())
+    return [
+        [word for word in _WORD.findall(one) if word not in stops and (len(word) > 1 or word.isdigit())]
+        for one in folded
+    ]
 
 
 def terms_of_words(text: str, language: str) -> Iterator[tuple[str, str]]:

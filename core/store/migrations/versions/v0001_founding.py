@@ -84,6 +84,17 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_llm_call_book"), "llm_call", ["book"], unique=False)
     op.create_table(
+        "place",
+        sa.Column("channel", BIG, nullable=False),
+        sa.Column("book", sa.String(length=64), nullable=False),
+        sa.Column("reader", sa.Text(), nullable=False),
+        sa.Column("limit_words", sa.Text(), nullable=False),
+        sa.Column("set_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["book"], ["book.sha256"], name=op.f("fk_place_book")),
+        sa.ForeignKeyConstraint(["channel"], ["channel.id"], name=op.f("fk_place_channel")),
+        sa.PrimaryKeyConstraint("channel", "book", "reader", name=op.f("pk_place")),
+    )
+    op.create_table(
         "question",
         sa.Column("id", BIG, nullable=False),
         sa.Column("event", sa.Text(), nullable=False),
@@ -98,6 +109,7 @@ def upgrade() -> None:
         sa.Column("reply_to", sa.Text(), nullable=True),
         sa.Column("without_book", sa.Boolean(), nullable=False),
         sa.Column("every_book", sa.Boolean(), nullable=False),
+        sa.Column("private", sa.Boolean(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("accepted_at", sa.DateTime(timezone=True), nullable=False),
@@ -125,6 +137,10 @@ def upgrade() -> None:
         sa.Column("added_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("removed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("was_current", sa.Boolean(), nullable=False),
+        sa.Column("limit_words", sa.Text(), nullable=True),
+        sa.Column("limit_before", sa.Text(), nullable=True),
+        sa.Column("limit_by", sa.Text(), nullable=True),
+        sa.Column("limit_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["book"], ["book.sha256"], name=op.f("fk_rights_book")),
         sa.ForeignKeyConstraint(["channel"], ["channel.id"], name=op.f("fk_rights_channel")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rights")),
