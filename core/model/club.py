@@ -62,6 +62,8 @@ class Question:
     """True on the explicit wish for general knowledge."""
     every_book: bool = False
     """True when all books of the channel are meant."""
+    private: bool = False
+    """True when nobody else reads the answer: then the reader's own place bounds it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class BookCard:
     current: bool = False
     warnings: tuple[Notice, ...] = ()
     machine_read: bool = False
+    limit_words: str | None = None
+    """How far the club has read; None while nobody has said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,8 @@ class Passage:
     more_before: bool
     more_after: bool
     machine_read: bool = False
+    ahead: Limit | None = None
+    """The reader's own place, when the passage lies past it: an adapter says so first, with a way to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +213,8 @@ class QuoteFound:
 
     match: Literal["verbatim", "near", "none"]
     hits: tuple[QuoteHit, ...]
+    limit: Limit = WHOLE_BOOK
+    """How far was looked."""
 
 
 # Events of the journeys, in the order they may arrive.
