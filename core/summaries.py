@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from core import footnotes, prompts, tags, words
 from core.errors import BrokenPromise, LoccitError, OperatorError, UpstreamError
+from core.footnotes.reasoning import Reasoning
 from core.model import Called, ChatModel, ChatRequest, Finished, Message, Said, Segment, Span, Usage
 from core.prompts import tools
 from core.retrieval.standins import Pieces, segment_pieces, summarised_segments
@@ -196,9 +197,10 @@ def settle_summary(draft: str, pieces: Pieces, *, called: bool = False, reason: 
         raise _Unusable("cut")
     if reason == "content_filter":
         raise _Unusable("refused")
-    settled = footnotes.settle(draft, {run for run, _ in pieces}, [" ".join(text for _, text in pieces)], reason=reason)
+    settled = footnotes.settle(draft, {run for run, _ in pieces}, [_joined(pieces)], reason=reason)
     bare = tags.NOTE.sub("", settled.markdown)
-    if called or _is_data(settled.markdown) or (not _has_words(bare) and settled.runs):
+    thought_out, _ = Reasoning(hold=False).feed(draft, final=True)
+    if called or _is_data(thought_out) or (not _has_words(bare) and settled.runs):
         raise _Unusable("not_text")
     if not _has_words(bare):
         raise _Unusable("not_text" if settled.dropped else "empty")
@@ -216,6 +218,19 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 """How a refusal begins. Only a reply without a single true tag is looked at."""
+
+
+def _joined(pieces: Pieces) -> str:
+    """The text quotations are checked on; white space is folded there, so one space stands for any."""
+    parts: list[str] = []
+    last: Span | None = None
+    for run, text in pieces:
+        if last is not None and run.first != last.last:
+            parts.append(" ")
+        parts.append(text)
+        last = run
+    return "".join(parts)
+
 
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*\Z", re.DOTALL)
 

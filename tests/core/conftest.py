@@ -49,3 +49,11 @@ async def store(place: Place) -> AsyncIterator[Store]:
     opened = await place.open()
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def sqlite_store(sqlite_place: Place) -> AsyncIterator[Store]:
+    """For tests of what does not depend on the database."""
+    opened = await sqlite_place.open()
+    yield opened
+    await opened.close()
