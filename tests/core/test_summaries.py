@@ -13,7 +13,7 @@ from core.model import ChatRequest, ParsedBook, Segment, Span, Usage
 from core.prompts import load
 from core.retrieval.standins import summarised_segments
 from core.store import Store, Summary
-from core.summaries import Progress, Summaries
+from core.summaries import Summarised, Summaries
 from tests.core.stores import NOON, book_of, sha
 from tests.fakes.model import Says, ScriptedModel, Step
 
@@ -38,9 +38,13 @@ def _first(request: ChatRequest) -> str:
 
 async def _run(
     store: Store, model: ScriptedModel, *, book: ParsedBook = BOOK, refresh: bool = False, context: int = 128_000
-) -> list[Progress]:
+) -> list[Summarised]:
     await store.books.save(sha(1), book, NOON)
-    summaries = Summaries(store, Ledgered(model, store.ledger, lambda: NOON), context_tokens=context, parallel=2)
+
+    async def window() -> int:
+        return context
+
+    summaries = Summaries(store, Ledgered(model, store.ledger, lambda: NOON), window, parallel=2)
     return [step async for step in summaries.summarise(sha(1), "1", refresh=refresh)]
 
 
@@ -52,7 +56,7 @@ async def test_each_segment_takes_one_call_and_is_stamped(store: Store) -> None:
     model = ScriptedModel(_first)
     steps = await _run(store, model)
     assert [(step.done, step.total) for step in steps] == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    assert steps[-1] == Progress(3, 3, 0, Usage(3, 30, 15))
+    assert steps[-1] == Summarised(3, 3, 0, Usage(3, 30, 15))
     for number, segment in enumerate(await _segments(store)):
         assert segment.summary == f"Something happens [f{number}-0-40]."
         assert (segment.stamp, segment.flags) == (f"{load('summarise').stamp} scripted", ())
@@ -62,7 +66,7 @@ async def test_each_segment_takes_one_call_and_is_stamped(store: Store) -> None:
 
 async def test_a_second_run_asks_nothing(store: Store) -> None:
     await _run(store, ScriptedModel(_first))
-    assert await _run(store, ScriptedModel([])) == [Progress(3, 3, 0, Usage())]
+    assert await _run(store, ScriptedModel([])) == [Summarised(3, 3, 0, Usage())]
 
 
 async def test_tags_that_the_segment_does_not_hold_are_removed_and_spellings_put_right(store: Store) -> None:
@@ -144,7 +148,7 @@ async def test_what_is_no_summary_twice_leaves_the_extraction_flagged(sqlite_sto
     runs = {run: TEXTS[1][run.start : run.end] for run in BOOK.runs if run.file == 1}
     assert tags.own(second.summary or "")
     assert all(f"{runs[run]} {tags.tag(run)}" in (second.summary or "") for run in tags.own(second.summary or ""))
-    assert await _run(sqlite_store, ScriptedModel([])) == [Progress(3, 3, 1, Usage())]
+    assert await _run(sqlite_store, ScriptedModel([])) == [Summarised(3, 3, 1, Usage())]
 
 
 async def test_a_refresh_asks_anew_about_what_is_flagged_and_leaves_the_rest(store: Store) -> None:

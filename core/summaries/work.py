@@ -1,18 +1,17 @@
 """Journey: a stored book's segments summarised by a model, one call each, in parallel; what is done stays done."""
 
 import asyncio
-import json
-import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from core import footnotes, prompts, tags, words
+from core import prompts, tags
 from core.errors import BrokenPromise, LoccitError, OperatorError, UpstreamError
-from core.footnotes.reasoning import Reasoning
-from core.model import Called, ChatModel, ChatRequest, Finished, Message, Said, Segment, Span, Usage
+from core.model import Called, ChatModel, ChatRequest, Finished, Message, Said, Segment, Usage
 from core.prompts import tools
 from core.retrieval.standins import Pieces, segment_pieces, summarised_segments
 from core.store import EXTRACTIVE, Store, Summary
+from core.summaries.judging import Unusable, settle_summary
+from core.summaries.parts import join, split
 
 INPUT = 24_000
 """Tokens of tagged text one summary is made of at most; no segment is longer, unless its book has no paragraphs."""
@@ -27,7 +26,7 @@ _AFTER = " after "
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Summarised:
     """How far a book is. `usage` is what this run has cost; replies from the ledger cost nothing."""
 
     done: int
@@ -48,28 +47,27 @@ class _Job:
     usage: Usage = field(default_factory=Usage)
 
 
-class _Unusable(Exception):
-    """What the model wrote is no summary; the message is the flag that says why."""
-
-
 class Summaries:
     """Summarises books. One run a book at a time; a second waits and finds the work done.
 
     `model` should stand on the call ledger (`core.ledgered`), so that no finished reply is paid for twice. `parallel`
-    bounds the segments at work at once, `context_tokens` is the model's window.
+    bounds the segments at work at once; `window` tells the model's window in tokens, asked once when it is needed.
     """
 
-    def __init__(self, store: Store, model: ChatModel, *, context_tokens: int = 128_000, parallel: int = 8) -> None:
+    def __init__(
+        self, store: Store, model: ChatModel, window: Callable[[], Awaitable[int]], *, parallel: int = 8
+    ) -> None:
         self._store = store
         self._model = model
+        self._window = window
         self._parallel = parallel
-        self._budget = min(INPUT, max(_SMALLEST, context_tokens // _SHARE))
-        self._most_reply = max(_SMALLEST, context_tokens // 4)
+        self._budget = 0
+        self._most_reply = 0
         self._running: dict[tuple[str, str], asyncio.Lock] = {}
 
     async def summarise(
         self, sha256: str, text_version: str, *, refresh: bool = False
-    ) -> AsyncGenerator[Progress, None]:
+    ) -> AsyncGenerator[Summarised, None]:
         """Summarise what no model was asked about yet; yield at the beginning and after each segment, stored by then.
 
         `refresh`: also what is flagged, or was made with another version of the prompt. Calling it again goes on.
@@ -80,8 +78,12 @@ class Summaries:
             waiting = [segment for segment in segments if _waits(segment, refresh)]
             flagged = sum(bool(segment.flags) for segment in segments if segment not in waiting)
             done = len(segments) - len(waiting)
+            if waiting and not self._budget:
+                tokens = await self._window()
+                self._budget = min(INPUT, max(_SMALLEST, tokens // _SHARE))
+                self._most_reply = max(_SMALLEST, tokens // 4)
             job = _Job(sha256, text_version, await self._pieces(sha256, text_version, waiting), self._budget)
-            yield Progress(done, len(segments), flagged, job.usage)
+            yield Summarised(done, len(segments), flagged, job.usage)
             failure: LoccitError | None = None
             todo = iter(waiting)
             flying: set[asyncio.Task[bool]] = set()
@@ -99,7 +101,7 @@ class Summaries:
                             failure = failure or error
                             continue
                         done += 1
-                        yield Progress(done, len(segments), flagged, job.usage)
+                        yield Summarised(done, len(segments), flagged, job.usage)
             finally:
                 for task in flying:
                     task.cancel()
@@ -120,7 +122,7 @@ class Summaries:
         try:
             text = await self._summary(job, segment.title, job.pieces.pop(segment.sequence), asked)
             made = Summary(text, f"{prompts.load('summarise').stamp} {self._model.name}")
-        except _Unusable as unusable:
+        except Unusable as unusable:
             # What stands there stays: the extraction, or what an earlier prompt brought.
             made = Summary(segment.summary or "", f"{made_by}{_AFTER}{asked + _ATTEMPTS}", (str(unusable),))
         await self._store.books.save_summaries(job.sha256, job.text_version, {segment.sequence: made})
@@ -129,14 +131,14 @@ class Summaries:
     async def _summary(self, job: _Job, title: str, pieces: Pieces, asked: int) -> str:
         """One call, or one for each part that fits the window and one more to put them together."""
         if not pieces:
-            raise _Unusable("empty")
+            raise Unusable("empty")
         while True:
             budget = job.budget
             try:
-                texts = [tags.annotate(part) for part in _parts(pieces, budget)]
+                texts = [tags.annotate(part) for part in split(pieces, budget)]
                 while len(texts) > 1:
                     texts = [await self._asked_for(job, title, text, pieces, asked) for text in texts]
-                    texts = _grouped(texts, budget)
+                    texts = join(texts, budget)
                 return await self._asked_for(job, title, texts[0], pieces, asked)
             except OperatorError as error:
                 if error.key != "model_context_exceeded" or budget <= _SMALLEST:
@@ -144,7 +146,7 @@ class Summaries:
                 job.budget = self._budget = min(self._budget, max(budget // 2, _SMALLEST))
 
     async def _asked_for(self, job: _Job, title: str, text: str, pieces: Pieces, asked: int) -> str:
-        """Two attempts at a usable summary of `text`, whose tags are those of `pieces`. Raises _Unusable."""
+        """Two attempts at a usable summary of `text`, whose tags are those of `pieces`. Raises Unusable."""
         prompt = prompts.summarise(title, tools.fence(text))
         flag = ""
         for attempt in range(asked, asked + _ATTEMPTS):
@@ -165,11 +167,11 @@ class Summaries:
                 continue
             try:
                 return settle_summary(draft, pieces, called=called, reason=end)
-            except _Unusable as unusable:
+            except Unusable as unusable:
                 flag = str(unusable)
         if flag == "broken":
             raise UpstreamError("model_down")
-        raise _Unusable(flag)
+        raise Unusable(flag)
 
     async def _reply(self, job: _Job, request: ChatRequest) -> tuple[str, bool, str]:
         """The reply's text, whether it called a tool (none was offered), and how it ended."""
@@ -186,71 +188,6 @@ class Summaries:
         raise BrokenPromise("no_answer_came")
 
 
-def settle_summary(draft: str, pieces: Pieces, *, called: bool = False, reason: str = "stop") -> str:
-    """The draft without reasoning and without tags that its text did not hold, quotations checked, ready to be stored.
-
-    Raises _Unusable: broken, cut, refused, not_text, empty.
-    """
-    if reason == "":
-        raise _Unusable("broken")
-    if reason == "length":
-        raise _Unusable("cut")
-    if reason == "content_filter":
-        raise _Unusable("refused")
-    settled = footnotes.settle(draft, {run for run, _ in pieces}, [_joined(pieces)], reason=reason)
-    bare = tags.NOTE.sub("", settled.markdown)
-    thought_out, _ = Reasoning(hold=False).feed(draft, final=True)
-    if called or _is_data(thought_out) or (not _has_words(bare) and settled.runs):
-        raise _Unusable("not_text")
-    if not _has_words(bare):
-        raise _Unusable("not_text" if settled.dropped else "empty")
-    if not settled.runs and _REFUSAL.match(bare.lstrip(" *_#>\"'“")):
-        raise _Unusable("refused")
-    text = tags.defuse(" ".join(settled.markdown.split()))
-    return re.sub(f" ?{tags.NOTE.pattern}", lambda note: f" {tags.tag(settled.runs[int(note[1]) - 1])}", text).strip()
-
-
-_REFUSAL = re.compile(
-    r"(?:i(?:['’]m| am) (?:sorry|unable|not able)|sorry\b|i (?:can(?:['’]t|not)|won['’]t|must decline)|as an? (?:ai|language model)"
-    r"|lo siento|no puedo|perd[oó]n|como (?:modelo|ia)\b|desculp|lamento|n[ãa]o posso|je suis d[ée]sol|je ne peux"
-    r"|es tut mir leid|ich kann (?:das |dies )?(?:leider )?nicht|mi dispiace|non posso|извините|я не могу"
-    r"|抱歉|对不起|對不起|我无法|我不能|申し訳|죄송)",
-    re.IGNORECASE,
-)
-"""How a refusal begins. Only a reply without a single true tag is looked at."""
-
-
-def _joined(pieces: Pieces) -> str:
-    """The text quotations are checked on; white space is folded there, so one space stands for any."""
-    parts: list[str] = []
-    last: Span | None = None
-    for run, text in pieces:
-        if last is not None and run.first != last.last:
-            parts.append(" ")
-        parts.append(text)
-        last = run
-    return "".join(parts)
-
-
-_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*\Z", re.DOTALL)
-
-
-def _is_data(text: str) -> bool:
-    """JSON, alone or in a fence, or a tool call written out."""
-    fenced = _FENCED.match(text)
-    body = (fenced[1] if fenced else text).strip()
-    if body.startswith(("<tool_call", "<function", "<|tool")):
-        return True
-    try:
-        return isinstance(json.loads(body), dict | list)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _has_words(text: str) -> bool:
-    return any(char.isalpha() for char in text)
-
-
 def _waits(segment: Segment, refresh: bool) -> bool:
     if segment.flags:
         return refresh
@@ -263,35 +200,3 @@ def _made_by(segment: Segment) -> tuple[str, int]:
     """The stamp of what stands on a segment, and how often a model was asked in vain since."""
     stamp, _, times = segment.stamp.partition(_AFTER)
     return stamp, int(times) if times.isdecimal() else 0
-
-
-def _cost(piece: tuple[Span, str]) -> int:
-    return words.tokens(piece[1]) + words.tokens(tags.tag(piece[0])) + 1
-
-
-def _parts(pieces: Pieces, budget: int) -> list[Pieces]:
-    """Consecutive pieces in parts of about the same size, each within the budget."""
-    costs = [_cost(piece) for piece in pieces]
-    number = -(-sum(costs) // budget)
-    share = min(budget, sum(costs) / number + max(costs))
-    return [[pieces[at] for at in part] for part in _filled(costs, share)]
-
-
-def _grouped(texts: Sequence[str], budget: int) -> list[str]:
-    """Neighbouring texts joined as long as they fit. Raises _Unusable when no two do."""
-    groups = ["\n\n".join(texts[at] for at in part) for part in _filled(list(map(words.tokens, texts)), budget)]
-    if len(groups) == len(texts):
-        raise _Unusable("too_long")
-    return groups
-
-
-def _filled(costs: Sequence[int], most: float) -> Iterator[list[int]]:
-    part: list[int] = []
-    filled = 0
-    for at, cost in enumerate(costs):
-        if part and filled + cost > most:
-            yield part
-            part, filled = [], 0
-        part.append(at)
-        filled += cost
-    yield part
