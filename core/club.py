@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from core import exports, passages, quotes, tags, words
@@ -11,7 +11,7 @@ from core.asking import Asking
 from core.errors import Missing, ReaderError
 from core.library import Library
 from core.model import (
-    WHOLE_BOOK,
+    Answered,
     AskEvent,
     BookCard,
     ChatModel,
@@ -29,10 +29,10 @@ from core.model import (
     Turn,
     Upload,
 )
+from core.progress import UNDO, Progress
 from core.retrieval import Ranks, Source
 from core.store import Store
 
-UNDO = timedelta(minutes=15)
 SHORTEST_ID = 8
 """Characters of a book id that are enough to name it."""
 
@@ -61,6 +61,7 @@ class Club:
         self._ranks = Ranks(store, folder / "ranks")
         self._library = Library(store, self._ranks, now, children)
         self._asking = Asking(store, self._ranks, model, fallback, now, clock, new_id)
+        self._progress = Progress(store, now)
         self._turns: dict[int, asyncio.Lock] = {}
 
     async def close(self) -> None:
@@ -102,8 +103,7 @@ class Club:
     async def contents(self, conversation: Conversation, choice: str | None = None) -> tuple[BookCard, Contents]:
         """The structure of a book, up to the channel's limit."""
         card = await self._chosen(conversation, choice)
-        source = await self._source(conversation, card)
-        return card, source.contents()
+        return card, (await self._source(conversation, card)).contents()
 
     async def dump(self, conversation: Conversation, choice: str) -> ParsedBook:
         """Everything stored of a book: the operator's view, not limited."""
@@ -119,11 +119,41 @@ class Club:
         turn = self._turns.setdefault(channel, asyncio.Lock())
         async with turn, aclosing(self._asking.ask(question, channel, cards)) as events:
             async for event in events:
+                if isinstance(event, Answered):  # the limit may have moved back while the answer was made
+                    event = Answered(await self._progress.told(channel, event.turn, question.reader.locale))
                 yield event
 
     async def latest(self, conversation: Conversation) -> Turn | None:
         """The channel's latest answer: what a bare footnote number means, also after a restart."""
-        return await self._store.turns.latest(await self._channel(conversation), conversation.thread)
+        channel = await self._channel(conversation)
+        turn = await self._store.turns.latest(channel, conversation.thread)
+        return None if turn is None else await self._progress.told(channel, turn)
+
+    # How far the club has read
+
+    async def progress(
+        self, conversation: Conversation, reader: Reader, choice: str | None = None, words: str | None = None
+    ) -> tuple[BookCard, Limit]:
+        """The club's limit for a book; `words` ("finished 3", "page 120", "all") set it for everybody here.
+
+        Raises ReaderError for words that name no place or more than one.
+        """
+        card = await self._chosen(conversation, choice)
+        return card, await self._progress.club(await self._channel(conversation), card, reader, words)
+
+    async def undo_progress(
+        self, conversation: Conversation, reader: Reader, choice: str | None = None
+    ) -> tuple[BookCard, Limit]:
+        """Take back the last change of the club's limit, for UNDO. Raises Missing when there is none."""
+        card = await self._chosen(conversation, choice)
+        return card, await self._progress.take_back(await self._channel(conversation), card)
+
+    async def place(
+        self, conversation: Conversation, reader: Reader, choice: str | None = None, words: str | None = None
+    ) -> tuple[BookCard, Limit]:
+        """The reader's own place; `words` set it, "all" ends it. It bounds what is private and warns on a press."""
+        card = await self._chosen(conversation, choice)
+        return card, await self._progress.place(await self._channel(conversation), card, reader, words)
 
     # Passages
 
@@ -132,16 +162,20 @@ class Club:
         conversation: Conversation,
         note: str,
         *,
+        reader: Reader | None = None,
         before: int = 0,
         after: int = 0,
         locale: str | None = None,
     ) -> Passage:
-        """The passage behind a note's opaque id. Raises Missing for a foreign, unknown or no longer permitted one."""
+        """The passage behind a note's opaque id; `ahead` is set when it lies past the `reader`'s own place.
+
+        Raises Missing for a foreign, unknown or no longer permitted note.
+        """
         channel = await self._channel(conversation)
         pressed = await self._store.turns.footnote(note)
         if pressed is None or pressed.channel != channel:
             raise Missing("unknown_note")
-        return await self._open(conversation, pressed.footnote, before, after, locale)
+        return await self._open(conversation, pressed.footnote, before, after, locale, reader)
 
     async def open_tag(
         self,
@@ -160,16 +194,30 @@ class Club:
         if span is None:
             raise Missing("not_a_run", tag=tag)
         note = Footnote(0, tags.tag(span), card.sha256, card.text_version, span)
-        return await self._open(conversation, note, before, after, locale)
+        return await self._open(conversation, note, before, after, locale, None)
 
     async def find_quote(
-        self, conversation: Conversation, wanted: str, choice: str | None = None
+        self,
+        conversation: Conversation,
+        wanted: str,
+        choice: str | None = None,
+        *,
+        limit_words: str | None = None,
+        reader: Reader | None = None,
     ) -> tuple[BookCard, QuoteFound]:
-        """Where these words stand, word for word or nearly. No model."""
+        """Where these words stand, word for word or nearly. No model.
+
+        Looked for up to the club's limit, `limit_words`, and the place of the `reader` when only this one sees the result.
+        """
         if not wanted.strip():
             raise ReaderError("quote_empty")
         card = await self._chosen(conversation, choice)
         source = await self._source(conversation, card)
+        if limit_words is not None:
+            source = source.up_to(limit_words)
+        if reader is not None:
+            channel = await self._channel(conversation)
+            source = source.within(await self._store.progress.place(channel, card.sha256, reader.id))
         texts = await source.texts()
         match, found = await asyncio.to_thread(quotes.find_quote, wanted, texts, source.limit.position)
         hits = []
@@ -177,7 +225,7 @@ class Club:
             for span in spans:
                 heading = " › ".join(source.heading_path(span.first))
                 hits.append(QuoteHit(span, await source.text(span), heading))
-        return card, QuoteFound(match, tuple(hits))
+        return card, QuoteFound(match, tuple(hits), source.limit)
 
     async def export(self, conversation: Conversation, locale: str | None = None) -> str:
         """The channel's chat as Markdown, each note with its exact passage and position."""
@@ -186,11 +234,12 @@ class Club:
         if not turns:
             raise Missing("nothing_to_export")
         parts = []
-        for turn in turns:
+        for kept in turns:
+            turn = await self._progress.told(channel, kept, locale)
             opened: list[Passage | Missing] = []
             for note in turn.answer.footnotes:
                 try:
-                    opened.append(await self._open(conversation, note, 0, 0, locale))
+                    opened.append(await self._open(conversation, note, 0, 0, locale, None))
                 except Missing as missing:
                     opened.append(missing)
             parts.append(exports.turn(turn, opened, locale))
@@ -211,18 +260,21 @@ class Club:
     async def _channel(self, conversation: Conversation) -> int:
         return await self._store.shelf.channel(conversation, self._now())
 
-    async def _limit(self, card: BookCard) -> Limit:
-        return WHOLE_BOOK
-
     async def _source(self, conversation: Conversation, card: BookCard) -> Source:
         channel = await self._channel(conversation)
-        limit = await self._limit(card)
-        return await Source.open(self._store, channel, card.sha256, limit, text_version=card.text_version)
+        return await Source.open(self._store, channel, card.sha256, text_version=card.text_version)
 
     async def _open(
-        self, conversation: Conversation, note: Footnote, before: int, after: int, locale: str | None
+        self,
+        conversation: Conversation,
+        note: Footnote,
+        before: int,
+        after: int,
+        locale: str | None,
+        reader: Reader | None,
     ) -> Passage:
         channel = await self._channel(conversation)
+        place = None if reader is None else await self._store.progress.place(channel, note.book, reader.id)
         return await passages.open_passage(
             self._store,
             channel,
@@ -230,7 +282,7 @@ class Club:
             note.text_version,
             note.span,
             note.tag,
-            WHOLE_BOOK,
+            place=place,
             before=before,
             after=after,
             locale=locale,

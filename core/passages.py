@@ -1,7 +1,7 @@
 """Press -> passage: the exact stored text behind a note, in its surroundings. A lookup; no model, no search."""
 
 from core.errors import Missing
-from core.model import Limit, Passage, Span
+from core.model import Passage, Span
 from core.retrieval.source import Source
 from core.store import Store
 from core.strings import say
@@ -17,19 +17,25 @@ async def open_passage(
     text_version: str,
     span: Span,
     tag: str,
-    limit: Limit,
     *,
+    place: str | None = None,
     before: int = 0,
     after: int = 0,
     locale: str | None = None,
 ) -> Passage:
     """The passage at `span`. `before`/`after` are extra steps of surroundings.
 
+    `place` is the reader's own limit, in words. It is soft: a passage past it says so, the surroundings of one before it
+    end there.
     Raises Missing when the book is gone from this channel, the place lies past the limit, or the span is not a run.
     """
-    source = await Source.open(store, channel, sha256, limit, text_version=text_version)
-    if not limit.permits(span):
+    source = await Source.open(store, channel, sha256, text_version=text_version)
+    if not source.limit.permits(span):
         raise Missing("beyond_limit")
+    nearer = source.within(place)
+    ahead = None if nearer.limit.permits(span) else nearer.limit
+    if ahead is None:
+        source = nearer
     if not await source.is_run(span):
         raise Missing("not_a_run", tag=tag)
     quote = await source.text(span)
@@ -50,6 +56,7 @@ async def open_passage(
         more_before=more_before,
         more_after=more_after,
         machine_read=source.card.machine_read,
+        ahead=ahead,
     )
 
 

@@ -4,11 +4,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from datetime import datetime
 
-from core.asking import history
 from core.asking.turn import TurnRun
 from core.errors import LoccitError
+from core.limits import told_within
 from core.model import (
-    WHOLE_BOOK,
     Answered,
     AskEvent,
     BookCard,
@@ -62,17 +61,26 @@ class Asking:
         turn = await self._store.turns.get(row.question.reply_to) if row.question.reply_to else None
         if turn is None or turn.conversation != row.question.conversation:
             return None
-        known = {source.sha256 for source in sources}
-        allowed = all(book in known for book, _ in turn.books)
-        return turn if allowed and all(history.permitted(turn, source.limit) for source in sources) else None
+        known = {(source.sha256, source.text_version): source for source in sources}
+        if not all(book in known for book in turn.books):
+            return None
+        books = [(known[book].files, known[book].limit) for book in turn.books]
+        return turn if told_within(turn, books) else None
+
+    async def _source(self, row: QuestionRow, card: BookCard) -> Source:
+        """A book of the question: up to the channel's limit, the question's own, and, in private, the reader's place."""
+        question = row.question
+        source = await Source.open(self._store, row.channel, card.sha256, text_version=card.text_version)
+        if question.limit_words is not None:
+            source = source.up_to(question.limit_words)
+        if question.private:
+            source = source.within(await self._store.progress.place(row.channel, card.sha256, question.reader.id))
+        return source
 
     async def _answer(self, row: QuestionRow, cards: Sequence[BookCard]) -> AsyncGenerator[AskEvent, None]:
         question = row.question
         try:
-            sources = [
-                await Source.open(self._store, row.channel, card.sha256, WHOLE_BOOK, text_version=card.text_version)
-                for card in cards
-            ]
+            sources = [await self._source(row, card) for card in cards]
             run = TurnRun(
                 question,
                 sources,

@@ -3,19 +3,12 @@
 import re
 
 from core import document, words
-from core.model import Limit, Message, Turn
+from core.model import Message, Turn
 
 _NOTE = re.compile("[ \\n]*\ufdd0")
 """A note with the white space before it, marked by a character that no text holds."""
 TOKENS = 1_500
 """Estimated tokens of an earlier answer that are sent along; the rest of a longer one is left out."""
-
-
-def permitted(turn: Turn, limit: Limit) -> bool:
-    """False when the exchange rests on text past today's limit: then it is not sent (P6)."""
-    if limit.position is None or len(turn.books) != 1:
-        return limit.position is None
-    return all(limit.permits(run) for window in turn.evidence for run in window)
 
 
 def exchange(turn: Turn) -> tuple[Message, Message]:

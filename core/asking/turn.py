@@ -10,6 +10,7 @@ from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
 from core.errors import OperatorError, UpstreamError
 from core.footnotes import Settled, Settler
+from core.limits import say_limit
 from core.model import (
     Answer,
     Answered,
@@ -116,6 +117,8 @@ class TurnRun:
                 break
             async for event in loop.run():
                 if isinstance(event, Draft):
+                    if self._limited and not event.runs:
+                        continue  # words without proof may be what the model knows of later chapters
                     yield Drafting(self._parsed(event.markdown, event.runs), self._footnotes(event.runs))
                 elif isinstance(event, Spoken):
                     spoken = event
@@ -204,23 +207,40 @@ class TurnRun:
 
     def _card(self) -> str:
         """What the model is told of the books beforehand."""
-        return "\n\n".join(prompts.book_card(source.card.title, source.card.authors) for source in self._sources)
+        return "\n\n".join(
+            prompts.book_card(source.card.title, source.card.authors, say_limit(source.limit) if source.bounded else "")
+            for source in self._sources
+        )
+
+    @property
+    def _limited(self) -> bool:
+        return any(source.bounded for source in self._sources)
+
+    def _names_reach(self) -> bool:
+        """In a group, until somebody has said how far the club is, every answer says that it is from the whole book."""
+        group = self._question.conversation.platform != "console" and not self._question.private
+        return group and any(source.card.limit_words is None for source in self._sources)
 
     def _mark(self) -> Paragraph:
         """The line above words that do not come from the book."""
         return Paragraph((Emphasis((Text(say("not_from_the_book", self._locale)),), strong=True),))
 
     def _not_in_book(self, settled: Settled) -> Document:
-        """Our sentence that the book does not say it; then the model's words, if any, marked as not from the book."""
+        """Our sentence that the book does not say it; then the model's words, if any, marked as not from the book.
+
+        Under a reading limit the sentence stands alone: "later" and "not at all" read the same, and what a model knows
+        of the book by itself may lie ahead of the club.
+        """
         books = self._evidence.sources
         title = books[0].card.title if len(books) == 1 else ""
-        key = "not_in_book" if title else "not_in_books"
-        sentence = _sentence(say(key, self._locale, title=title))
+        key = ("not_in_book" if title else "not_in_books") + ("_so_far" if self._limited else "")
+        reach = say_limit(books[0].limit, self._locale)
+        sentence = _sentence(say(key, self._locale, title=title, reach=reach))
         blind = [page + 1 for source in books for page in source.blind]
         if blind and title:
             pages = ranges(blind)
             sentence += _sentence(say("pages_not_looked_at", self._locale, count=len(blind), pages=pages))
-        if not settled.markdown:
+        if not settled.markdown or self._limited:
             return sentence
         return (*sentence, self._mark(), *self._parsed(settled.markdown, ()))
 
@@ -247,6 +267,8 @@ class TurnRun:
         asked_at: datetime,
     ) -> Answered:
         notes = settled.runs if outcome == "grounded" else ()
+        if outcome in ("grounded", "not_in_book") and self._names_reach():
+            notices = [*notices, Notice("reach")]
         answer = Answer(
             body,
             self._footnotes(notes),

@@ -2,6 +2,6 @@
 
 from core.limits.reading import read_limit
 from core.limits.saying import say_limit
-from core.limits.strictness import beyond, strictest
+from core.limits.strictness import strictest, told_within
 
-__all__ = ["beyond", "read_limit", "say_limit", "strictest"]
+__all__ = ["read_limit", "say_limit", "strictest", "told_within"]

@@ -12,7 +12,26 @@ PATH = " › "
 
 _SEPARATOR = re.compile(r"\s*(?:›|>|→|::)\s*|\s+/\s+")
 _LABELS = frozenset(
-    "chapter chap ch part book volume vol section capitulo cap parte libro volumen tomo seccion livro volume secao".split()
+    [
+        "chapter",
+        "chap",
+        "ch",
+        "part",
+        "book",
+        "volume",
+        "vol",
+        "section",
+        "capitulo",
+        "cap",
+        "parte",
+        "libro",
+        "volumen",
+        "tomo",
+        "seccion",
+        "livro",
+        "volume",
+        "secao",
+    ]
 )
 _ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}

@@ -201,5 +201,3 @@ class _Reading:
         at = self._starts[-1] * numerator // (100 * denominator)
         file = min(bisect_right(self._starts, at) - 1, max(len(self._contents.lengths) - 1, 0))
         return Limit(f"{whole}{decimals}%", Position(file, at - self._starts[file]))
-
-

@@ -11,7 +11,9 @@ from itertools import accumulate
 
 from core import extracts
 from core.errors import Missing
+from core.limits import read_limit, strictest
 from core.model import BookCard, Chapter, Contents, Limit, Position, Segment, Span, TocEntry
+from core.retrieval.reach import kept_limit
 from core.retrieval.standins import summarised_segments
 from core.store import Store
 
@@ -31,15 +33,35 @@ class Source:
         self._starts = (0, *accumulate(contents.lengths))
 
     @classmethod
-    async def open(
-        cls, store: Store, channel: int, sha256: str, limit: Limit, *, text_version: str | None = None
-    ) -> "Source":
-        """The book as this channel may see it. Raises Missing when the channel has no right to it (any more)."""
+    async def open(cls, store: Store, channel: int, sha256: str, *, text_version: str | None = None) -> "Source":
+        """The book as this channel may see it now, up to its own limit, which no caller can leave out.
+
+        Raises Missing when the channel has no right to the book (any more).
+        """
         card = await store.shelf.card(channel, sha256)
         contents = await store.books.contents(sha256, text_version) if card else None
         if card is None or contents is None:
             raise Missing("book_removed")
-        return cls(store, contents, card, limit)
+        return cls(store, contents, card, kept_limit(card.limit_words, contents, paged=_paged(card)))
+
+    def up_to(self, words: str) -> "Source":
+        """The same book under a further limit that somebody writes; the stricter one holds. Raises ReaderError."""
+        return self._bounded(self.read_limit(words))
+
+    def within(self, words: str | None) -> "Source":
+        """The same book under a further limit from the store, if there is one; the stricter one holds."""
+        return self._bounded(self.kept_limit(words))
+
+    def _bounded(self, limit: Limit) -> "Source":
+        return Source(self._store, self._contents, self.card, strictest((self.limit, limit)))
+
+    def kept_limit(self, words: str | None) -> Limit:
+        """A limit from the store, whatever other limits hold."""
+        return kept_limit(words, self._contents, paged=self.paged)
+
+    def read_limit(self, words: str) -> Limit:
+        """A limit that somebody writes; a refusal names no title past the limit of now. Raises ReaderError."""
+        return read_limit(words, self._contents, paged=self.paged, shown=self.limit.position)
 
     @property
     def files(self) -> int:
@@ -52,7 +74,12 @@ class Source:
     @property
     def paged(self) -> bool:
         """True when the book's files are pages."""
-        return self.card.format == "pdf"
+        return _paged(self.card)
+
+    @property
+    def bounded(self) -> bool:
+        """True when a limit keeps something back, or may."""
+        return self.limit.position is not None
 
     @property
     def end(self) -> Position:
@@ -212,6 +239,10 @@ class Source:
         if join is None or following.file != run.file + 1:
             return "\n\n"
         return join
+
+
+def _paged(card: BookCard) -> bool:
+    return card.format == "pdf"
 
 
 def _following(runs: Sequence[Span], run: Span) -> Span | None:
