@@ -93,6 +93,8 @@ class Turns:
 
     async def footnote(self, id: str) -> Pressed | None:
         """What a button's id stands for; None for an id that was never given out."""
+        if id != schema.clean(id):  # characters no database takes: nobody was ever given such an id
+            return None
         async with self._engines.read() as connection:
             row = (await connection.execute(_PRESSED, {"note": id})).one_or_none()
         return None if row is None else Pressed(row.channel, row.turn, _as_footnote(row))
