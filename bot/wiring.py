@@ -34,9 +34,15 @@ async def open_club(config: Config) -> "Club":
     from core.store import Store
 
     reader = OfflineReader()
-    model = open_model(config) or reader
+    model = open_model(config)
     store = await Store.open(config.database_url or "", config.data)
-    return Club(store, model, reader, config.data, now=now, clock=monotonic, new_id=new_id)
+
+    async def window() -> int:
+        from core.llm import DEFAULT_CONTEXT, ask_context
+
+        return DEFAULT_CONTEXT if model is None else await ask_context(model)
+
+    return Club(store, model or reader, reader, config.data, now=now, clock=monotonic, new_id=new_id, window=window)
 
 
 def open_model(config: Config) -> "OpenAIChat | None":

@@ -26,14 +26,13 @@ class Indexing:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin, or look again: a book was added. Needs a running loop; `close` ends it."""
-        self._more.set()
+        """Begin; `close` ends it. Needs a running loop."""
         if self._task is None:
             self._task = asyncio.create_task(self._work())
 
-    @property
-    def running(self) -> bool:
-        return self._task is not None
+    def notice(self) -> None:
+        """A book was added: look again."""
+        self._more.set()
 
     async def close(self) -> None:
         """Stop. What was written is stored; a call that is cut off is made again another time."""

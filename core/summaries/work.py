@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from core import prompts, tags
 from core.errors import BrokenPromise, LoccitError, OperatorError, UpstreamError
+from core.llm.provider import DEFAULT_CONTEXT
 from core.model import Called, ChatModel, ChatRequest, Finished, Message, Said, Segment, Usage
 from core.prompts import tools
 from core.retrieval.standins import Pieces, segment_pieces, summarised_segments
@@ -55,7 +56,12 @@ class Summaries:
     """
 
     def __init__(
-        self, store: Store, model: ChatModel, window: Callable[[], Awaitable[int]], *, parallel: int = 8
+        self,
+        store: Store,
+        model: ChatModel,
+        window: Callable[[], Awaitable[int]] | None = None,
+        *,
+        parallel: int = 8,
     ) -> None:
         self._store = store
         self._model = model
@@ -79,7 +85,7 @@ class Summaries:
             flagged = sum(bool(segment.flags) for segment in segments if segment not in waiting)
             done = len(segments) - len(waiting)
             if waiting and not self._budget:
-                tokens = await self._window()
+                tokens = await self._window() if self._window is not None else DEFAULT_CONTEXT
                 self._budget = min(INPUT, max(_SMALLEST, tokens // _SHARE))
                 self._most_reply = max(_SMALLEST, tokens // 4)
             job = _Job(sha256, text_version, await self._pieces(sha256, text_version, waiting), self._budget)
