@@ -1,14 +1,15 @@
 """The one object adapters see: rights, order within a channel, which book is meant; errors leave as keys with a sentence."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
 
 from core import exports, passages, quotes, tags, words
 from core.asking import Asking
-from core.errors import Missing, ReaderError
+from core.errors import Missing, OperatorError, ReaderError
+from core.ledgered import Ledgered
 from core.library import Library
 from core.model import (
     Answered,
@@ -26,12 +27,14 @@ from core.model import (
     QuoteFound,
     QuoteHit,
     Reader,
+    Ready,
     Turn,
     Upload,
 )
 from core.progress import UNDO, Progress
 from core.retrieval import Ranks, Source
 from core.store import Store
+from core.summaries import Indexing, Summaries, Summarised
 
 SHORTEST_ID = 8
 """Characters of a book id that are enough to name it."""
@@ -41,7 +44,8 @@ class Club:
     """Everything a reading group can do, without a word about platforms.
 
     `fallback` quotes while `model` cannot be reached; `folder` holds the disposable rank tables; `clock` counts
-    seconds steadily; `new_id` gives opaque ids of at most 40 bytes; `children` bounds the books read at once.
+    seconds steadily; `new_id` gives opaque ids of at most 40 bytes; `children` bounds the books read at once; `window`
+    tells how many tokens the model reads at once; `sleep` waits (seconds) while a provider is down.
     """
 
     def __init__(
@@ -55,6 +59,8 @@ class Club:
         clock: Callable[[], float],
         new_id: Callable[[], str],
         children: int = 1,
+        window: Callable[[], Awaitable[int]] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._store = store
         self._now = now
@@ -63,8 +69,15 @@ class Club:
         self._asking = Asking(store, self._ranks, model, fallback, now, clock, new_id)
         self._progress = Progress(store, now)
         self._turns: dict[int, asyncio.Lock] = {}
+        self._summaries: Summaries | None = None
+        self._indexing: Indexing | None = None
+        if model is not fallback:
+            self._summaries = Summaries(store, Ledgered(model, store.ledger, now), window)
+            self._indexing = Indexing(store, self._summaries, sleep=sleep)
 
     async def close(self) -> None:
+        if self._indexing is not None:
+            await self._indexing.close()
         self._ranks.close()
         await self._store.close()
 
@@ -74,7 +87,28 @@ class Club:
         """Take a file in and yield how it goes; the last event is `Ready`. Raises BadBook, OperatorError."""
         async with aclosing(self._library.add(upload)) as events:
             async for event in events:
+                if self._indexing is not None and isinstance(event, Ready):
+                    self._indexing.notice()
                 yield event
+
+    def summarise_behind(self) -> None:
+        """From now on, until `close`, write the summaries that books lack, while people ask. Nothing without a model."""
+        if self._indexing is not None:
+            self._indexing.start()
+
+    async def index(
+        self, conversation: Conversation, choice: str, *, refresh: bool = False
+    ) -> AsyncGenerator[Summarised, None]:
+        """Summarise a book and yield how it goes; `refresh` also redoes what is flagged or outdated.
+
+        Raises OperatorError `index_no_model`, and what the provider raises: what is done stays, another call goes on.
+        """
+        if self._summaries is None:
+            raise OperatorError("index_no_model")
+        card = await self._chosen(conversation, choice)
+        async with aclosing(self._summaries.summarise(card.sha256, card.text_version, refresh=refresh)) as steps:
+            async for step in steps:
+                yield step
 
     async def shelf(self, conversation: Conversation) -> tuple[BookCard, ...]:
         """The channel's books in the order they came; `current` marks the one chosen by `use`."""
