@@ -88,6 +88,14 @@ def parser() -> argparse.ArgumentParser:
     printed = argparse.ArgumentParser(add_help=False)
     printed.add_argument("--json", action="store_true", help="print JSON, one object a line")
 
+    limited = argparse.ArgumentParser(add_help=False)
+    limited.add_argument(
+        "--limit",
+        metavar="HOW-FAR",
+        type=_typed,
+        help='how far the book has been read, such as "finished 3" or "40 %%"',
+    )
+
     def add(name: str, module: str, help: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help, description=help, parents=[common, *parents])
         command.set_defaults(module=module, command=name)
@@ -101,21 +109,29 @@ def parser() -> argparse.ArgumentParser:
     text = add("text", "books", "print what was read of a book: text, contents, chapters", locked, printed)
     text.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
 
-    ask = add("ask", "questions", "answer a question from a book", locked, printed)
+    ask = add("ask", "questions", "answer a question from a book", locked, limited, printed)
     ask.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     ask.add_argument("question", metavar="QUESTION", help="the question; - reads one a line from stdin")
     ask.add_argument("--evidence-tokens", metavar="N", type=_positive, help="how much of the book may be consulted")
+
+    index = add("index", "indexing", "have a language model summarise books, for better answers", locked, printed)
+    index.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
+    index.add_argument("--refresh", action="store_true", help="redo summaries that failed or are outdated")
 
     passage = add("passage", "books", "print the passage of a tag such as [f5-123-165]", locked, printed)
     passage.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     passage.add_argument("tag", metavar="TAG")
 
-    quote = add("quote", "books", "find words in a book, exact or nearly", locked, printed)
+    quote = add("quote", "books", "find words in a book, exact or nearly", locked, limited, printed)
     quote.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     quote.add_argument("words", metavar="WORDS")
 
     add("doctor", "doctor", "say what is set up and what the language model can do")
     return loccit
+
+
+def _typed(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _positive(text: str) -> int:

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from core import document
-from core.model import BookCard, Notice, ParsedBook, Passage, Position, QuoteFound, Turn
+from core.model import BookCard, Limit, Notice, ParsedBook, Passage, Position, QuoteFound, Turn
 from core.strings import tell
+
+if TYPE_CHECKING:
+    from core.summaries import Summarised
 
 Json = dict[str, object]
 
@@ -60,7 +64,6 @@ def text(card: BookCard, book: ParsedBook, locale: str) -> Json:
 
 def answer(turn: Turn, passages: Sequence[Passage], locale: str) -> Json:
     """`passages` are those of the footnotes, in their order."""
-    limit = turn.limit.position
     return {
         "question": turn.question,
         "outcome": turn.answer.outcome,
@@ -87,7 +90,20 @@ def answer(turn: Turn, passages: Sequence[Passage], locale: str) -> Json:
             "output_tokens": turn.usage.output_tokens,
         },
         "model": turn.model,
-        "limit": {"words": turn.limit.words, "file": limit.file, "offset": limit.offset} if limit else None,
+        "limit": _limit(turn.limit),
+    }
+
+
+def indexed(card: BookCard, last: "Summarised", seconds: float, state: str) -> Json:
+    """`state`: done, paused (goes on with the next call) or failed (somebody has to mend something first)."""
+    return {
+        "book": card.sha256,
+        "segments": last.total,
+        "calls": last.usage.calls,
+        "input_tokens": last.usage.input_tokens,
+        "output_tokens": last.usage.output_tokens,
+        "seconds": round(seconds, 3),
+        "state": state,
     }
 
 
@@ -118,7 +134,14 @@ def quote(found: QuoteFound) -> Json:
             }
             for hit in found.hits
         ],
+        "limit": _limit(found.limit),
     }
+
+
+def _limit(limit: Limit) -> Json | None:
+    """The first character not permitted; None when the whole book may be read."""
+    at = limit.position
+    return {"words": limit.words, "file": at.file, "offset": at.offset} if at else None
 
 
 def _position(position: Position) -> list[int]:
