@@ -33,6 +33,8 @@ def run(arguments: Namespace, config: Config) -> int:
 
     async def open_console() -> Console:
         club = await open_club(config)
+        if not demo:
+            club.summarise_behind()
         password = None if demo else arguments.password
         return Console(club, local_reader(config.locale), new_id, Path.cwd(), password)
 
