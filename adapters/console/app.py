@@ -12,6 +12,7 @@ from adapters.console.terminal import Page
 from core.club import Club
 from core.errors import LoccitError, Missing, ReaderError
 from core.model import (
+    WHOLE_BOOK,
     Accepted,
     Answered,
     AskEvent,
@@ -37,6 +38,7 @@ HERE = Conversation(PLATFORM, "local")
 _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _BEFORE = {"<", *(say("console_word_before", locale) for locale in LOCALES)}
 _AFTER = {">", *(say("console_word_after", locale) for locale in LOCALES)}
+_UNDO = {say("console_word_undo", locale) for locale in LOCALES}
 
 
 def local_reader(locale: str) -> Reader:
@@ -45,7 +47,12 @@ def local_reader(locale: str) -> Reader:
 
 
 def local_upload(path: Path, reader: Reader, id: str, password: str | None) -> Upload:
-    """The upload of a file of this machine; bytes of its name that are no text become "?"."""
+    """The upload of a file of this machine; bytes of its name that are no text become "?".
+
+    Raises ReaderError for a folder or a device: opening one may never come back.
+    """
+    if path.exists() and not path.is_file():
+        raise ReaderError("console_not_a_file", path=str(path))
     name = path.name.encode("utf-8", "replace").decode("utf-8")
     return Upload(f"{PLATFORM}:{id}", HERE, reader, path, name, password=password)
 
@@ -73,6 +80,8 @@ class Console:
         self._folder = folder
         """Where relative paths begin and exports go."""
         self._opened: _Opened | None = None
+        self._warned: tuple[str, int] | None = None
+        """The turn and number of the note that was held back because it lies past the reader's own place."""
         self._password = password
         """Tried on every locked book of this run."""
         self._commands: dict[str, Callable[[str, Page], Awaitable[None]]] = {
@@ -80,6 +89,8 @@ class Console:
             "/books": self._books,
             "/use": self._use,
             "/toc": self._toc,
+            "/progress": self._progress,
+            "/place": self._place,
             "/quote": self._quote,
             "/remove": self._remove,
             "/undo": self._undo,
@@ -177,8 +188,25 @@ class Console:
     async def _quote(self, words: str, page: Page) -> None:
         if not words:
             raise ReaderError("console_quote_what")
-        card, found = await self._club.find_quote(HERE, words)
+        card, found = await self._club.find_quote(HERE, words, reader=self._reader)
         page.say(view.quotes(card, found, page.look))
+
+    # How far one has read
+
+    async def _progress(self, words: str, page: Page) -> None:
+        if words.lower() in _UNDO:
+            card, limit = await self._club.undo_progress(HERE, self._reader)
+            key = "console_progress_undone"
+        else:
+            card, limit = await self._club.progress(HERE, self._reader, words=words or None)
+            key = "console_progress_set" if words else "console_progress"
+        if limit == WHOLE_BOOK and not words:
+            key = "console_progress_whole"
+        page.say(view.reach(key, card, limit, page.look))
+
+    async def _place(self, words: str, page: Page) -> None:
+        card, limit = await self._club.place(HERE, self._reader, words=words or None)
+        page.say(view.reach("console_place_none" if limit == WHOLE_BOOK else "console_place", card, limit, page.look))
 
     async def _remove(self, words: str, page: Page) -> None:
         card = await self._club.remove(HERE, self._reader, words or None)
@@ -192,7 +220,7 @@ class Console:
     # Questions
 
     async def _ask(self, words: str, page: Page) -> None:
-        question = Question(f"{PLATFORM}:{self._new_id()}", HERE, self._reader, words)
+        question = Question(f"{PLATFORM}:{self._new_id()}", HERE, self._reader, words, private=True)
         await self._follow(self._club.ask(question), page)
 
     async def _follow(
@@ -239,7 +267,11 @@ class Console:
             raise Missing("console_no_notes", number=number)
         if number not in notes:
             raise Missing("console_no_such_note", count=len(notes), number=number, first=min(notes), last=max(notes))
-        passage = await self._club.press(HERE, notes[number].id, locale=self._reader.locale)
+        passage = await self._club.press(HERE, notes[number].id, reader=self._reader, locale=self._reader.locale)
+        if passage.ahead and self._warned != (turn.id, number):
+            self._warned = (turn.id, number)
+            page.say(view.ahead(passage.ahead, number, page.look))
+            return
         self._opened = _Opened(turn.id, number, passage)
         page.say(view.passage(passage, page.look, number))
 
@@ -255,7 +287,9 @@ class Console:
         note = next((note for note in turn.answer.footnotes if note.number == at.number), None) if turn else None
         if note is None:
             raise Missing("console_nothing_open")
-        passage = await self._club.press(HERE, note.id, before=before, after=after, locale=self._reader.locale)
+        passage = await self._club.press(
+            HERE, note.id, reader=self._reader, before=before, after=after, locale=self._reader.locale
+        )
         self._opened = _Opened(at.turn, at.number, passage, before, after)
         if forward:
             text = passage.after.removeprefix(at.passage.after)

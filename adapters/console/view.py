@@ -16,6 +16,7 @@ from core.model import (
     Emphasis,
     Heading,
     Inline,
+    Limit,
     LineBreak,
     Link,
     ListBlock,
@@ -28,7 +29,7 @@ from core.model import (
     Table,
     Text,
 )
-from core.strings import say, tell
+from core.strings import say, say_limit, tell
 
 _INDENT = "    "
 _Item = TypeVar("_Item")
@@ -216,9 +217,23 @@ def contents(card: BookCard, contents: Contents, look: Look) -> list[str]:
     return lines
 
 
+def reach(key: str, card: BookCard, limit: Limit, look: Look) -> list[str]:
+    """How far somebody has read in a book."""
+    return sentence(look, key, title=card.title, reach=say_limit(limit, look.locale))
+
+
+def ahead(place: Limit, number: int, look: Look) -> list[str]:
+    """A note's passage lies past the reader's own place: what that is, and how to go on."""
+    return sentence(look, "console_ahead", number=number, reach=say_limit(place, look.locale))
+
+
 def quotes(card: BookCard, found: QuoteFound, look: Look) -> list[str]:
     """Where words stand in the book, and whether word for word."""
-    lines = sentence(look, f"console_quote_{found.match}", count=len(found.hits), title=card.title)
+    key = f"console_quote_{found.match}"
+    if found.match == "none" and found.limit.position is not None:
+        key = "console_quote_none_so_far"
+    reach = say_limit(found.limit, look.locale)
+    lines = sentence(look, key, count=len(found.hits), title=card.title, reach=reach)
     for hit in found.hits:
         lines += ["", *wrap([Piece(hit.heading, "strong")], look)] if hit.heading else [""]
         lines += wrap([Piece(hit.quote)], look, first=_INDENT, rest=_INDENT)

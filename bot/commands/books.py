@@ -3,7 +3,7 @@
 from argparse import Namespace
 
 from adapters.console import view
-from adapters.console.app import HERE
+from adapters.console.app import HERE, local_reader
 from bot import shapes
 from bot.commands.headless import Desk, each_book, run_headless, typed
 from bot.config import Config
@@ -22,7 +22,9 @@ def run(arguments: Namespace, config: Config) -> int:
         desk.show(shapes.passage(found), view.passage(found, desk.look))
 
     def quote(desk: Desk, card: BookCard) -> None:
-        _, found = desk.do(desk.club.find_quote(HERE, typed(arguments.words), card.sha256))
+        reader = local_reader(desk.locale)
+        wanted, limit = typed(arguments.words), arguments.limit
+        _, found = desk.do(desk.club.find_quote(HERE, wanted, card.sha256, limit_words=limit, reader=reader))
         desk.show(shapes.quote(found), view.quotes(card, found, desk.look))
 
     work = {"text": text, "passage": passage, "quote": quote}[arguments.command]

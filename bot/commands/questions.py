@@ -10,7 +10,7 @@ from bot import shapes
 from bot.commands.headless import Desk, each_book, run_headless, typed
 from bot.config import Config
 from bot.wiring import new_id
-from core.errors import BrokenPromise, ReaderError
+from core.errors import ReaderError
 from core.model import Answered, BookCard, Conversation, Question, Turn
 
 
@@ -18,7 +18,7 @@ def run(arguments: Namespace, config: Config) -> int:
     """Run the command; its exit code."""
 
     def answer(desk: Desk, card: BookCard, words: str) -> None:
-        turn = desk.do(_turn(desk, card, words, arguments.evidence_tokens))
+        turn = desk.do(_turn(desk, card, words, arguments))
         passages = [desk.do(desk.club.press(HERE, note.id, locale=desk.locale)) for note in turn.answer.footnotes]
         lines = view.answer(turn.answer, desk.look, dialogue=False)
         for note, passage in zip(turn.answer.footnotes, passages, strict=True):
@@ -40,18 +40,27 @@ def run(arguments: Namespace, config: Config) -> int:
     return run_headless(arguments, config, work, writes=True)
 
 
-async def _turn(desk: Desk, card: BookCard, words: str, evidence_tokens: int | None) -> Turn:
+async def _turn(desk: Desk, card: BookCard, words: str, arguments: Namespace) -> Turn:
     if not words.strip():
         raise ReaderError("question_empty")
     event = f"{PLATFORM}:{new_id()}"
     # A thread of its own: no question sees another's exchange, and a bare number in the chat still means the chat's answer.
     apart = Conversation(HERE.platform, HERE.channel, thread=event)
     reader = local_reader(desk.locale)
-    question = Question(event, apart, reader, words, book=card.sha256, evidence_tokens=evidence_tokens)
+    question = Question(
+        event,
+        apart,
+        reader,
+        words,
+        book=card.sha256,
+        limit_words=arguments.limit,
+        evidence_tokens=arguments.evidence_tokens,
+        private=True,
+    )
     async for step in desk.club.ask(question):
         if isinstance(step, Answered):
             return step.turn
-    raise BrokenPromise("no_answer_came")
+    raise RuntimeError("a question ended without an answer")
 
 
 def _lines() -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Reading limits: how far a club has read, as people write it, as a position in the text, and in plain words."""
 
 from core.limits.reading import read_limit
-from core.limits.saying import say_limit
 from core.limits.strictness import strictest, told_within
+from core.strings import say_limit
 
 __all__ = ["read_limit", "say_limit", "strictest", "told_within"]

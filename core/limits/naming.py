@@ -12,28 +12,12 @@ PATH = " › "
 
 _SEPARATOR = re.compile(r"\s*(?:›|>|→|::)\s*|\s+/\s+")
 _LABELS = frozenset(
-    [
-        "chapter",
-        "chap",
-        "ch",
-        "part",
-        "book",
-        "volume",
-        "vol",
-        "section",
-        "capitulo",
-        "cap",
-        "parte",
-        "libro",
-        "volumen",
-        "tomo",
-        "seccion",
-        "livro",
-        "volume",
-        "secao",
-    ]
+    {"chapter", "chap", "ch", "part", "book", "volume", "vol", "section"}
+    | {"capitulo", "cap", "parte", "libro", "volumen", "tomo", "seccion", "livro", "secao"}
 )
-_ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_NUMERAL = r"(?:\d{1,4}|(?=[mdclxvi])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3}))"
+_ROMAN = re.compile(_NUMERAL)
+_PRINTED = re.compile(rf"(?:(?:{'|'.join(sorted(_LABELS))})\.? +({_NUMERAL})\b|({_NUMERAL})(?=[.:)]| *[–—-]))")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
 
@@ -97,7 +81,7 @@ def matching(rest: str, nodes: Sequence[Node]) -> list[Node]:
 
 def prints(number: int, node: Node) -> bool:
     """True when the book itself gives a line this number ("Chapter III" for 3)."""
-    return any(_loose(name) == str(number) for name in node.names)
+    return any(str(number) in (_loose(name), _printed(name)) for name in node.names)
 
 
 def _named(last: str, above: Sequence[str], nodes: Sequence[Node]) -> list[Node]:
@@ -105,6 +89,7 @@ def _named(last: str, above: Sequence[str], nodes: Sequence[Node]) -> list[Node]
     ways: tuple[Callable[[str, str], bool], ...] = (
         lambda wanted, name: _key(wanted) == _key(name),
         lambda wanted, name: _loose(wanted) == _loose(name),
+        lambda wanted, name: _loose(wanted) == _printed(name),
         lambda wanted, name: len(_key(wanted)) > 2 and f" {_key(wanted)} " in f" {_key(name)} ",
     )
     for way in ways:
@@ -141,6 +126,14 @@ def _loose(title: str) -> str:
     return " ".join(parts)
 
 
-def _value(roman: str) -> int:
-    values = [_VALUES[letter] for letter in roman]
+def _printed(title: str) -> str:
+    """The number before a title ("II. Storm", "Chapter 2: Storm") as digits; empty when there is none."""
+    found = _PRINTED.match(wording.fold(title).strip())
+    return str(_value(found[1] or found[2])) if found else ""
+
+
+def _value(numeral: str) -> int:
+    if numeral.isdecimal():
+        return int(numeral)
+    values = [_VALUES[letter] for letter in numeral]
     return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))

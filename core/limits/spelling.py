@@ -38,7 +38,7 @@ _PREFIX_INSIDE = re.compile(f"(?:{_any(_INSIDE)}) +(?=.)")
 _PREFIX_FINISHED = re.compile(f"(?:{_any(_FINISHED)}) +(?=.)")
 _NUMBER = re.compile(_ARTICLE + rf"(?:({_CHAPTER})\.? *)?(\d{{1,6}})(?: +({_CHAPTER}))?")
 _PAGE = re.compile(_ARTICLE + r"(?:pages?|paginas?|pags?|pgs?|pp?)(?:\. *| +|(?=\d))(\S{1,16})")
-_SHARE = re.compile(r"(\d{1,9})(?:[.,](\d{1,4})0*)? *(?:%|percent|per cent|por ?ciento|por ?cento)(?: .*)?")
+_SHARE = re.compile(_ARTICLE + r"(\d{1,9})(?:[.,](\d{1,4})0*)? *(?:%|percent|per cent|por ?ciento|por ?cento)(?: .*)?")
 _QUOTES = "\"'“”«»„‘’ "
 
 

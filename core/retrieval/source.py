@@ -53,7 +53,7 @@ class Source:
         return self._bounded(self.kept_limit(words))
 
     def _bounded(self, limit: Limit) -> "Source":
-        return Source(self._store, self._contents, self.card, strictest((self.limit, limit)))
+        return Source(self._store, self._contents, self.card, strictest((limit, self.limit)))
 
     def kept_limit(self, words: str | None) -> Limit:
         """A limit from the store, whatever other limits hold."""

@@ -3,15 +3,17 @@
 A string may have plural forms `one` and `other`, chosen by the parameter `count` (enough for en, es, pt).
 """
 
+import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.model import Notice
+from core.model import Limit, Notice
 
 LOCALES = ("en", "es", "pt")
+_CHAPTER = re.compile(r"(in|finished) (\d+)")
 
 
 @cache
@@ -48,3 +50,21 @@ def ranges(numbers: Iterable[int], most: int = 20) -> str:
             parts.append([number, number])
     named = [str(first) if first == last else f"{first}–{last}" for first, last in parts[:most]]
     return ", ".join(named) + (" …" if len(parts) > most else "")
+
+
+def say_limit(limit: Limit, locale: str | None = None) -> str:
+    """What stands after "up to": chapter 2, the start, 40 %, page 12, a title.
+
+    It says how far one has read, not how that was written: "in 3" is read to chapter 2.
+    """
+    words = limit.words
+    if words in ("all", "start"):
+        return say(f"reach_{words}", locale)
+    if chapter := _CHAPTER.fullmatch(words):
+        number = int(chapter[2]) - (chapter[1] == "in")
+        return say("reach_chapter", locale, number=number) if number else say("reach_start", locale)
+    if words.startswith("page "):
+        return say("reach_page", locale, page=words.removeprefix("page "))
+    if words.endswith("%"):
+        return say("share", locale, percent=words.removesuffix("%"))
+    return words.removeprefix("finished ").split(" › ")[-1]
