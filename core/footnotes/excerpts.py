@@ -14,9 +14,13 @@ from core.tags import NOTE
 
 HELD = 700
 """Characters a block-quote line may have: the offline reader gives sentences as long as that."""
+_LINES = 12
+"""Lines that one wrapped sentence may have."""
+_TAIL = 32
+"""Characters at the end of a line that may be a note and marks of emphasis."""
 
 _SPACES = r"[ \t]{0,32}"
-_HEAD = re.compile(rf"{_SPACES}(?:(?:[-*+]|\d{{1,9}}[.)])[ \t]{_SPACES})?(?:>{_SPACES})+")
+_HEAD = re.compile(rf"{_SPACES}(?:(?:[-*+]|\d{{1,9}}[.)])[ \t]{_SPACES})?(?:>{_SPACES}){{1,8}}")
 _HEAD_BEGINNING = re.compile(rf"{_SPACES}(?:(?:[-*+]|\d{{1,9}}(?:[.)]|\Z))(?:[ \t]{_SPACES}|\Z))?\Z")
 _ENDED = re.compile(rf"(?:[.!?…。！？」』”’»›\"']|{GONE}|{NOTE.pattern})[\s*_]*\Z")
 
@@ -34,14 +38,14 @@ def excerpt(text: str, at: int, final: bool) -> Excerpt | Literal[False] | None:
     if head is None:
         return None if not final and _HEAD_BEGINNING.match(text, at) else False
     begin = end = head.end()
-    while True:
+    for _ in range(_LINES):
         newline = text.find("\n", end)
         end = len(text) if newline < 0 else newline
         if _too_long(text[begin:end]):
             return False
         if newline < 0:
             return Excerpt(begin, end) if final else None
-        if _ENDED.search(text, begin, end):
+        if _ENDED.search(text, max(begin, end - _TAIL), end):
             return Excerpt(begin, end)
         following = _HEAD.match(text, end + 1)
         after = following.end() if following else end + 1
@@ -50,8 +54,9 @@ def excerpt(text: str, at: int, final: bool) -> Excerpt | Literal[False] | None:
         if following is None or text[after : after + 1] in ("", "\n"):
             return Excerpt(begin, end)
         end = after
+    return False
 
 
 def _too_long(line: str) -> bool:
     """Escapes and notes are not counted, but nothing waits for ever."""
-    return len(line) > 2 * HELD or len(NOTE.sub("", line)) - line.count("\\") > HELD
+    return len(line) > 2 * HELD or len(NOTE.sub("", line).strip(f" \t{GONE}")) - line.count("\\") > HELD

@@ -78,13 +78,14 @@ class Lines:
             self._out.append(text)
             return
         self._held += text
-        if len(self._held) <= _LONGEST and _PREFIX_BEGINNING.match(self._held):
-            return
-        rest = self._held[_prefix(self._held) :]
-        if self._any and _may_be_label(rest):
-            return
-        if self._lost and _NOTHING.match(rest):
-            return
+        if len(self._held) <= _LONGEST:
+            rest = self._held[_prefix(self._held) :]
+            if (
+                _PREFIX_BEGINNING.match(self._held)
+                or (self._any and _may_be_label(rest))
+                or (self._lost and _NOTHING.match(rest))
+            ):
+                return
         self._leave_label()
         self._show("")
 

@@ -32,7 +32,7 @@ _ANY = "".join(dict.fromkeys("".join(key + value for key, value in _CLOSERS.item
 _MARK = re.compile(f"[{re.escape(_ANY)}]|{CODE}|\n(?:[ \t>]*\n|[ \t>]*(?:[-*+]|\\d{{1,9}}[.)]|#{{1,6}})[ \t])")
 _STOP = re.compile(f"[{re.escape(_ANY)}]|{CODE}|\n")
 _PARAGRAPH_BEGINNING = re.compile(r"\n[ \t>]{0,64}(?:[-*+]|\d{1,9}[.)]?|#{1,6})?\Z")
-_LAST_PARAGRAPH = re.compile(r".*\n(?:[ \t>]*(?=\n)|[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t])", re.DOTALL)
+_LAST_PARAGRAPH = re.compile(r"(?:.*\n)?(?:[ \t>]*(?=\n)|[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t])", re.DOTALL)
 _ELISIONS = re.compile(r"(?:tis|twas|twere|twill|em|til|till|cause|bout|n|\d0s)(?![^\W_])", re.IGNORECASE)
 
 _MARKUP = re.compile(r"\\([^\w\s]|_)|(\*\*|__|~~)|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")

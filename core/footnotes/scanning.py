@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 
 from core.footnotes.codes import SPAN, closes_fence, closes_span, may_close_fence, opens_fence
+from core.footnotes.disguises import address_end, entity
 from core.footnotes.marks import CODE, GONE, PROSE, code
 from core.tags import (
     CLOSERS,
@@ -26,13 +27,6 @@ HELD = 64
 _STOP = re.compile(r"[\[［【〔({（fFｆＦ𝐟𝑓𝖿𝚏ƒ`~&\\\n]")
 _BRACKET = re.compile(r"[\[［【〔\]］】〕]|\n[ \t]*\n|&(?:#0*93|#[xX]0*5[dD]|rsqb|rbrack);")
 _CLOSER = re.compile(r"[\]］】〕]")
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_ENTITY_BEGINNING = re.compile(r"&[#\w]{0,32}\Z")
-_ADDRESS = re.compile(r"\((?:<|https?:|mailto:|www\.|#|/|\.\.?/)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)")
-_ADDRESS_BEGINNING = re.compile(r"\((?:[^\s()]|\([^\s()]*\))*(?:\([^\s()]*)?\Z")
-_ADDRESS_LENGTH = 400
-"""Characters of a link's address that are left out with the link; a longer one is text."""
-_MARKUP = set("\\`*_{}[]()#+-.!<>|~&")
 
 Resolve = Callable[[tuple[Reference, ...], str], str]
 
@@ -192,19 +186,14 @@ class Scanner:
     # -- characters in disguise
 
     def _entity(self) -> bool:
-        match = _ENTITY.match(self._text, self._at)
-        if match is None:
-            if not self._final and _ENTITY_BEGINNING.match(self._text, self._at):
-                return False
-            return self._literal()
-        shown = html.unescape(match[0])
+        found = entity(self._text, self._at, self._final)
+        if found is None:
+            return False
+        shown, end = found
         if shown in OPENERS:
-            return self._bracket(self._at, match.end())
-        joins = self._at > 0 and self._text[self._at - 1].isalnum()
-        if shown == match[0] or any(char.isalnum() or (joins and clean(char) == "-") for char in shown):
-            return self._literal(len(match[0]))
-        self._at = match.end()
-        self._say("\\" + shown if shown in _MARKUP else shown)
+            return self._bracket(self._at, end)
+        self._at = end
+        self._say(shown)
         return True
 
     def _escape(self) -> bool:
@@ -234,7 +223,7 @@ class Scanner:
             return False
         body = self._text[inside : match.start() if match else inside + HELD]
         ended = self._final and match is None and inside + HELD >= len(self._text)
-        if ended and may_begin(self._text, inside) and (self._cut or re.search(r"[fFｆＦ]|-", body)):
+        if ended and may_begin(self._text, inside) and (self._cut or re.search("[f-]", clean(body))):
             self._tag((Reference(body, None),), self._text[start:], len(self._text))
             return True
         if references(body) is None and clean(body) != "f":
@@ -268,11 +257,10 @@ class Scanner:
         if end == len(self._text) and not self._final:
             return False  # an address may follow, as in a link
         if self._text.startswith("(", end) and not self._fence:
-            address = _ADDRESS.match(self._text, end, end + _ADDRESS_LENGTH)
-            short = not self._final and len(self._text) - end < _ADDRESS_LENGTH
-            if address is None and short and _ADDRESS_BEGINNING.match(self._text, end):
+            address = address_end(self._text, end, self._final)
+            if address is None:
                 return False
-            end = address.end() if address else end
+            end = address
         self._tag(found, raw, end)
         return True
 
@@ -313,7 +301,7 @@ class Scanner:
         return True
 
     def _cut_off(self, tail: str) -> bool:
-        return re.search(r"\d\W*-", tail) is not None and (self._cut or not tail.rstrip()[-1].isdigit())
+        return re.search(r"\d-", clean(tail)) is not None and (self._cut or not tail.rstrip()[-1].isdigit())
 
     def _tag(self, found: tuple[Reference, ...], raw: str, end: int) -> None:
         said = self._resolve(found, raw)

@@ -1,4 +1,9 @@
-"""Ten thousand adversarial outputs, streamed and judged; prints what was tried and every kind of fault. `python -m tests.bench.adversary [count]`."""
+"""Ten thousand adversarial outputs, streamed and judged; prints what was tried and every kind of fault.
+
+`python -m tests.bench.adversary [count] [first]`.
+
+Used so far: 0 to 9,999 while settling was written; 2,000,000 to 2,009,999 as a first look at seeds nobody had seen.
+"""
 
 import sys
 from collections import Counter
@@ -6,10 +11,10 @@ from collections import Counter
 from tests.promises.adversary import cases, judge
 
 
-def main(count: int) -> int:
+def main(count: int, first: int) -> int:
     tried: Counter[str] = Counter()
     faults: Counter[str] = Counter()
-    for case in cases(count):
+    for case in cases(count, first):
         verdict = judge(case)
         tried.update(
             outputs=1,
@@ -30,4 +35,5 @@ def main(count: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000))
+    count, first = [*map(int, sys.argv[1:]), 10_000, 0][:2] if len(sys.argv) != 2 else (int(sys.argv[1]), 0)
+    sys.exit(main(count, first))
