@@ -17,7 +17,7 @@ from bot.wiring import new_id, open_club
 _TOUR = (
     "Who has taken Netherfield Park?",
     "Who inherits Longbourn?",
-    "2",
+    "1",
 )
 
 
