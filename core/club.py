@@ -1,14 +1,15 @@
 """The one object adapters see: rights, order within a channel, which book is meant; errors leave as keys with a sentence."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from core import exports, passages, quotes, tags, words
-from core.asking import Asking
-from core.errors import Missing, OperatorError, ReaderError
+from core.asking import MODEL_SETTING, Asking
+from core.errors import Missing, OperatorError, ReaderError, UpstreamError
 from core.ledgered import Ledgered
 from core.library import Library
 from core.model import (
@@ -45,7 +46,7 @@ class Club:
 
     `fallback` quotes while `model` cannot be reached; `folder` holds the disposable rank tables; `clock` counts
     seconds steadily; `new_id` gives opaque ids of at most 40 bytes; `children` bounds the books read at once; `window`
-    tells how many tokens the model reads at once; `sleep` waits (seconds) while a provider is down.
+    tells how many tokens the model reads at once; `models` are others a channel may choose, by name; `sleep` waits (seconds) while a provider is down.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Club:
         clock: Callable[[], float],
         new_id: Callable[[], str],
         children: int = 1,
+        models: Mapping[str, ChatModel] | None = None,
         window: Callable[[], Awaitable[int]] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -66,7 +68,18 @@ class Club:
         self._now = now
         self._ranks = Ranks(store, folder / "ranks")
         self._library = Library(store, self._ranks, now, children)
-        self._asking = Asking(store, self._ranks, model, fallback, now, clock, new_id)
+        self._default = model
+        self._models = dict(models or {})
+        self._asking = Asking(
+            store,
+            self._ranks,
+            lambda name: self._models.get(name or "", model),
+            fallback,
+            window,
+            now=now,
+            clock=clock,
+            new_id=new_id,
+        )
         self._progress = Progress(store, now)
         self._turns: dict[int, asyncio.Lock] = {}
         self._summaries: Summaries | None = None
@@ -146,15 +159,19 @@ class Club:
 
     # Questions
 
-    async def ask(self, question: Question) -> AsyncGenerator[AskEvent, None]:
-        """Answer a question; the last event is `Answered`. One at a time in a channel, in the order they came."""
+    async def ask(self, question: Question, *, interim: bool = True) -> AsyncGenerator[AskEvent, None]:
+        """Answer a question; the last event is `Answered`. One at a time in a channel, in the order they came.
+
+        While the provider is down the book is quoted (`interim`); without it UpstreamError or OperatorError is raised.
+        """
         channel = await self._channel(question.conversation)
         cards = await self._meant(question)
         turn = self._turns.setdefault(channel, asyncio.Lock())
-        async with turn, aclosing(self._asking.ask(question, channel, cards)) as events:
+        async with turn, aclosing(self._asking.ask(question, channel, cards, interim=interim)) as events:
             async for event in events:
                 if isinstance(event, Answered):  # the limit may have moved back while the answer was made
-                    event = Answered(await self._progress.told(channel, event.turn, question.reader.locale))
+                    told = await self._progress.told(channel, event.turn, question.reader.locale)
+                    event = replace(event, turn=told)
                 yield event
 
     async def latest(self, conversation: Conversation) -> Turn | None:
@@ -162,6 +179,19 @@ class Club:
         channel = await self._channel(conversation)
         turn = await self._store.turns.latest(channel, conversation.thread)
         return None if turn is None else await self._progress.told(channel, turn)
+
+    async def model(self, conversation: Conversation, choice: str | None = None) -> tuple[str, tuple[str, ...]]:
+        """The channel's model and those it may choose from; `choice` sets it. No index is rebuilt.
+
+        Raises ReaderError for a name the operator does not offer.
+        """
+        channel = await self._channel(conversation)
+        if choice is not None:
+            if choice not in self._models:
+                raise ReaderError("no_such_model", choice=choice, offered=" · ".join(self._models) or "–")
+            await self._store.shelf.change_settings(channel, {MODEL_SETTING: choice})
+        chosen = (await self._store.shelf.settings(channel)).get(MODEL_SETTING)
+        return (chosen if chosen in self._models else self._default.name), tuple(self._models)
 
     # How far the club has read
 
@@ -286,8 +316,17 @@ class Club:
         async for event in self._library.resume(platform):
             yield event
         for row in await self._asking.unfinished(platform):
-            async for answer in self.ask(row.question):
+            async for answer in self.ask(replace(row.question, patient=True)):
                 yield answer
+
+    async def answer_kept(self, platform: str) -> AsyncGenerator[AskEvent, None]:
+        """Try the questions that wait for the provider; ends quietly while it is still down."""
+        for row in await self._asking.kept(platform):
+            try:
+                async for event in self.ask(row.question, interim=False):
+                    yield event
+            except (UpstreamError, OperatorError):
+                return
 
     # Which book, how far
 

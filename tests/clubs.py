@@ -118,6 +118,8 @@ class TestClub:
         reply_to: str | None = None,
         without_book: bool = False,
         every_book: bool = False,
+        go_on: bool = False,
+        patient: bool = False,
     ) -> Turn:
         """The answered turn; what was yielded on the way stands in `events`. A book is not given whole by default."""
         question = Question(
@@ -130,6 +132,8 @@ class TestClub:
             reply_to=reply_to,
             without_book=without_book,
             every_book=every_book,
+            go_on=go_on,
+            patient=patient,
         )
         self.events = [event async for event in self.club.ask(question)]
         last = self.events[-1]

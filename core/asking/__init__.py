@@ -1,11 +1,12 @@
 """Journey 2, question -> answer: recorded before work, answered from evidence, settled, stored before it is shown."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
-from core.asking.turn import TurnRun
-from core.errors import LoccitError
+from core.asking.turn import Means, TurnRun
+from core.errors import LoccitError, OperatorError, UpstreamError
 from core.limits import told_within
 from core.model import (
     Answered,
@@ -16,19 +17,31 @@ from core.model import (
     Question,
     Turn,
 )
-from core.retrieval import Ranks, Source
+from core.retrieval import Budgets, Ranks, Source
 from core.store import QuestionRow, Store
+
+MODEL_SETTING = "model"
+"""The channel's setting that names its model."""
+CLOSING_THINK = "closing_think"
+"""The fact about a model that it sends its reasoning with only a closing mark (DESIGN 2.5)."""
+KEPT_FOR = timedelta(hours=24)
+"""How long a question waits for the provider (DESIGN section 5)."""
 
 
 class Asking:
-    """Answers questions, each once. `fallback` quotes while `model` cannot be reached."""
+    """Answers questions, each once. `fallback` quotes while a model cannot be reached.
+
+    `model` gives the model of a channel by its setting (None: the default); `window` tells how many tokens it reads.
+    """
 
     def __init__(
         self,
         store: Store,
         ranks: Ranks,
-        model: ChatModel,
+        model: Callable[[str | None], ChatModel],
         fallback: ChatModel,
+        window: Callable[[], Awaitable[int]] | None,
+        *,
         now: Callable[[], datetime],
         clock: Callable[[], float],
         new_id: Callable[[], str],
@@ -37,24 +50,83 @@ class Asking:
         self._ranks = ranks
         self._model = model
         self._fallback = fallback
+        self._window = window
         self._now = now
         self._clock = clock
         self._new_id = new_id
 
-    async def ask(self, question: Question, channel: int, cards: Sequence[BookCard]) -> AsyncGenerator[AskEvent, None]:
-        """Yield how the answer comes about; the last event is `Answered`. A known event gives its answer again."""
+    async def ask(
+        self, question: Question, channel: int, cards: Sequence[BookCard], *, interim: bool = True
+    ) -> AsyncGenerator[AskEvent, None]:
+        """Yield how the answer comes about; the last event is `Answered`. A known event gives its answer again.
+
+        Without `interim` a provider that fails raises, and the question stays as it is on record.
+        """
         row = await self._store.inbox.accept_question(question, channel, self._now())
+        row = replace(row, question=replace(row.question, patient=question.patient))
         turn = await self._store.turns.get(row.turn) if row.turn else None
         if turn is not None:
             yield Answered(turn)
             return
-        async with aclosing(self._answer(row, cards)) as events:
-            async for event in events:
-                yield event
+        try:
+            async with aclosing(self._answer(row, cards, interim)) as events:
+                async for event in events:
+                    yield event
+        except LoccitError as error:
+            if interim or not isinstance(error, UpstreamError | OperatorError):
+                await self._store.inbox.fail_question(question.event, Notice(error.key, error.params), self._now())
+            raise
 
     async def unfinished(self, platform: str) -> tuple[QuestionRow, ...]:
         """Questions a crash left without an answer, oldest first."""
         return await self._store.inbox.unfinished_questions(platform)
+
+    async def kept(self, platform: str) -> list[QuestionRow]:
+        """Questions that wait for the provider, oldest first; those that waited too long are given up."""
+        waiting = []
+        for row in await self._store.inbox.kept_questions(platform):
+            if self._now() - row.at > KEPT_FOR:
+                await self._store.inbox.fail_question(row.question.event, Notice("question_expired"), self._now())
+            else:
+                waiting.append(row)
+        return waiting
+
+    async def _answer(
+        self, row: QuestionRow, cards: Sequence[BookCard], interim: bool
+    ) -> AsyncGenerator[AskEvent, None]:
+        sources = [await self._source(row, card) for card in cards]
+        means = await self._means(row.channel)
+        run = TurnRun(row.question, sources, await self._earlier(row, sources), means)
+        async with aclosing(run.events(self._now(), interim=interim)) as events:
+            async for event in events:
+                yield await self._stored(row, run, event) if isinstance(event, Answered) else event
+        if run.saw_closing_think and not means.closing_think:
+            await self._store.models.learn(means.model.name, {CLOSING_THINK: True})
+
+    async def _stored(self, row: QuestionRow, run: TurnRun, answered: Answered) -> Answered:
+        """The answer on record; one that only quotes meanwhile leaves a patient question open."""
+        if not (run.interim and row.question.patient):
+            return Answered(await self._store.turns.save(answered.turn, row.channel, row.question.event))
+        notices = (*answered.turn.answer.notices, Notice("question_kept"))
+        turn = replace(answered.turn, answer=replace(answered.turn.answer, notices=notices))
+        await self._store.turns.save(turn, row.channel, None)
+        await self._store.inbox.keep_question(row.question.event)
+        return Answered(turn, kept=True)
+
+    async def _means(self, channel: int) -> Means:
+        chosen = (await self._store.shelf.settings(channel)).get(MODEL_SETTING)
+        model = self._model(chosen)
+        facts = await self._store.models.facts(model.name)
+        budgets = Budgets() if self._window is None else Budgets.within(await self._window())
+        return Means(
+            self._ranks,
+            model,
+            self._fallback,
+            budgets,
+            bool(facts.get(CLOSING_THINK)),
+            self._clock,
+            self._new_id,
+        )
 
     async def _earlier(self, row: QuestionRow, sources: Sequence[Source]) -> Turn | None:
         """The exchange this question replies to, when it was in the same place and is still permitted."""
@@ -76,26 +148,3 @@ class Asking:
         if question.private:
             source = source.within(await self._store.progress.place(row.channel, card.sha256, question.reader.id))
         return source
-
-    async def _answer(self, row: QuestionRow, cards: Sequence[BookCard]) -> AsyncGenerator[AskEvent, None]:
-        question = row.question
-        try:
-            sources = [await self._source(row, card) for card in cards]
-            run = TurnRun(
-                question,
-                sources,
-                await self._earlier(row, sources),
-                self._ranks,
-                self._model,
-                self._fallback,
-                self._clock,
-                self._new_id,
-            )
-            async with aclosing(run.events(self._now())) as events:
-                async for event in events:
-                    if isinstance(event, Answered):
-                        event = Answered(await self._store.turns.save(event.turn, row.channel, question.event))
-                    yield event
-        except LoccitError as error:
-            await self._store.inbox.fail_question(question.event, Notice(error.key, error.params), self._now())
-            raise

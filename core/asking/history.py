@@ -7,15 +7,13 @@ from core.model import Message, Turn
 
 _NOTE = re.compile("[ \\n]*\ufdd0")
 """A note with the white space before it, marked by a character that no text holds."""
-TOKENS = 1_500
-"""Estimated tokens of an earlier answer that are sent along; the rest of a longer one is left out."""
 
 
-def exchange(turn: Turn) -> tuple[Message, Message]:
-    """Question and answer as they may stand before a follow-up."""
+def exchange(turn: Turn, tokens: int) -> tuple[Message, Message]:
+    """Question and answer as they may stand before a follow-up; of a long answer the last `tokens` (estimated)."""
     answer = _NOTE.sub("", document.markdown(turn.answer.document, lambda _: "\ufdd0"))
-    if words.tokens(answer) > TOKENS:
-        answer = f"{answer[: 4 * TOKENS].rsplit(' ', 1)[0]} …"
+    if words.tokens(answer) > tokens:
+        answer = f"… {answer[-4 * tokens :].partition(' ')[2]}"
     return Message("user", turn.question), Message("assistant", answer)
 
 

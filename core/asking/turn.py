@@ -1,10 +1,11 @@
 """One turn: evidence first, then the loop, then the outcome; every rule about what may stand as an answer is here."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from core import document, prompts
-from core.asking import history
+from core.asking import history, wording
 from core.asking.loop import Draft, Loop, Spoken, executed
 from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
@@ -18,22 +19,19 @@ from core.model import (
     ChatModel,
     Document,
     Drafting,
-    Emphasis,
     Footnote,
     Message,
     Notice,
     Outcome,
-    Paragraph,
     Question,
     Searching,
     Span,
-    Text,
     Turn,
     Usage,
 )
 from core.prompts import tools as texts
-from core.retrieval import LOOKED_UP, Evidence, Ranks, Source, Tools
-from core.strings import ranges, say
+from core.retrieval import Budgets, Evidence, Ranks, Source, Tools
+from core.strings import say
 from core.tags import tag
 
 OFFLINE = "offline"
@@ -41,75 +39,85 @@ _ENDINGS = {"length": "answer_cut", "content_filter": "answer_filtered", "": "an
 """What is said when a reply did not end by itself."""
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a turn is answered with. `fallback` quotes while `model` cannot be reached."""
+
+    ranks: Ranks
+    model: ChatModel
+    fallback: ChatModel
+    budgets: Budgets
+    closing_think: bool
+    """True for a model known to send its reasoning with only a closing mark: nothing is shown before that."""
+    clock: Callable[[], float]
+    new_id: Callable[[], str]
+
+
 class TurnRun:
     """Answers one question. Nothing it yields is stored yet; the caller stores `Answered` before showing it."""
 
-    def __init__(
-        self,
-        question: Question,
-        sources: Sequence[Source],
-        earlier: Turn | None,
-        ranks: Ranks,
-        model: ChatModel,
-        fallback: ChatModel,
-        clock: Callable[[], float],
-        new_id: Callable[[], str],
-    ) -> None:
+    def __init__(self, question: Question, sources: Sequence[Source], earlier: Turn | None, means: Means) -> None:
         self._question = question
         self._sources = sources
         self._evidence = Evidence(sources)
         self._earlier = earlier
-        self._ranks = ranks
-        self._model = model
-        self._fallback = fallback
-        self._clock = clock
-        self._new_id = new_id
+        self._means = means
         self._locale = question.reader.locale
         self._stamps: dict[str, str] = {}
         self._notes: dict[Span, str] = {}
+        self.interim = False
+        """True when the provider failed and the answer only quotes meanwhile."""
+        self.saw_closing_think = False
 
-    async def events(self, asked_at: datetime) -> AsyncGenerator[AskEvent, None]:
-        """Yield searches and drafts; the last event is `Answered`."""
+    async def events(self, asked_at: datetime, *, interim: bool = True) -> AsyncGenerator[AskEvent, None]:
+        """Yield searches and drafts; the last event is `Answered`.
+
+        With `interim`, a provider that fails is replaced by quotations and named; else its error is raised.
+        """
         notices: list[Notice] = []
-        model = self._model
+        model = self._means.model
         try:
             async for event in self._attempt(model, asked_at, notices):
                 yield event
         except (UpstreamError, OperatorError) as error:
-            if model is self._fallback or self._question.without_book:
+            if not interim or model is self._means.fallback or self._question.without_book:
                 raise
+            self.interim = True
             notices = [Notice(error.key, error.params), Notice("interim_quotes")]
             self._evidence = Evidence(self._sources)
-            async for event in self._attempt(self._fallback, asked_at, notices):
+            async for event in self._attempt(self._means.fallback, asked_at, notices):
                 yield event
 
     async def _attempt(
         self, model: ChatModel, asked_at: datetime, notices: list[Notice]
     ) -> AsyncGenerator[AskEvent, None]:
+        blind = self._unreadable()
         if self._question.without_book:
             yield await self._general(model, asked_at)
-            return
-        if is_chat(self._question.text):
+        elif is_chat(self._question.text):
             yield await self._chat(model, asked_at, notices)
-            return
-        blind = self._unreadable()
-        if blind:
-            yield self._cannot_read(blind, asked_at)
-            return
-        tools = Tools(self._evidence, self._ranks, model, self._question.evidence_tokens or LOOKED_UP)
-        prompt = prompts.answer(self._card(), self._question.text)
-        self._stamps["answer"] = prompt.stamp
-        earlier = history.exchange(self._earlier) if self._earlier else ()
-        messages = [Message("system", prompt.system), *earlier, Message("user", prompt.user)]
-        loop = Loop(model, tools, messages, lambda: self._settler(grounded=True), self._clock)
+        elif blind:  # nothing is looked up or asked of a model: what stands on a picture is not known
+            body = wording.page_unreadable(blind, self._locale)
+            nothing = self._settler(grounded=False).finish("stop")
+            yield self._answered(body, nothing, "not_in_book", [], Usage(), self._means.fallback, asked_at)
+        else:
+            async for event in self._from_the_book(model, asked_at, notices):
+                yield event
 
-        wanted = history.search_words(self._question.text, self._earlier)
+    async def _from_the_book(
+        self, model: ChatModel, asked_at: datetime, notices: list[Notice]
+    ) -> AsyncGenerator[AskEvent, None]:
+        tools = Tools(self._evidence, self._means.ranks, model, self._budgets())
+        loop = self._loop(model, tools)
+        wanted = self._question.text
+        if self._earlier:
+            going_on = self._question.go_on
+            wanted = self._earlier.question if going_on else history.search_words(wanted, self._earlier)
         yield Searching(wanted)
         given = None if self._question.evidence_tokens else await tools.whole_book()
         if given is None:
             given = await tools.find_in_book(wanted)
-        messages += executed(texts.FIND.name, wanted, given)
-        loop.remember(texts.FIND.name, wanted)
+        self._open(loop, wanted, given)
 
         spoken: Spoken | None = None
         for retry in (False, True):
@@ -121,23 +129,46 @@ class TurnRun:
                         continue  # words without proof may be what the model knows of later chapters
                     yield Drafting(self._parsed(event.markdown, event.runs), self._footnotes(event.runs))
                 elif isinstance(event, Spoken):
-                    spoken = event
+                    spoken = self._heard(event)
                 else:
                     yield event
             if spoken is not None and spoken.settled.runs:
                 break
         assert spoken is not None  # the loop always ends by speaking
-        usage = loop.usage + tools.usage
-        if spoken.settled.runs:
+        settled, usage = spoken.settled, loop.usage + tools.usage
+        if settled.runs:
             if model.name == OFFLINE and not notices:
                 notices.append(Notice("quotes_only"))
             if spoken.reason in _ENDINGS:
                 notices.append(Notice(_ENDINGS[spoken.reason]))
-            body = self._parsed(spoken.settled.markdown, spoken.settled.runs)
-            yield self._answered(body, spoken.settled, "grounded", notices, usage, model, asked_at)
+            body = self._parsed(settled.markdown, settled.runs)
+            yield self._answered(body, settled, "grounded", notices, usage, model, asked_at)
             return
-        body = self._not_in_book(spoken.settled)
-        yield self._answered(body, spoken.settled, "not_in_book", notices, usage, model, asked_at)
+        body = wording.nothing_found(self._sources, self._locale)
+        if settled.markdown and not self._limited:  # under a limit, what a model knows by itself may lie ahead
+            body = (*body, wording.not_from_the_book(self._locale), *self._parsed(settled.markdown, ()))
+        yield self._answered(body, settled, "not_in_book", notices, usage, model, asked_at)
+
+    def _loop(self, model: ChatModel, tools: Tools | None, settler: Settler | None = None) -> Loop:
+        grounded = tools is not None
+        return Loop(model, tools, [], lambda: settler or self._settler(grounded=grounded), self._means.clock)
+
+    def _open(self, loop: Loop, wanted: str, given: str) -> None:
+        """The conversation up to the model's turn: a stable beginning, then question and evidence."""
+        prompt = prompts.answer(self._card(), self._question.text)
+        self._stamps["answer"] = prompt.stamp
+        loop.messages.append(Message("system", prompt.system))
+        found = executed(texts.FIND.name, wanted, given)
+        loop.remember(texts.FIND.name, wanted)
+        if self._earlier and self._question.go_on:
+            asked, answered = history.exchange(self._earlier, self._means.budgets.selected)
+            going_on = prompts.go_on()
+            self._stamps["continue"] = going_on.stamp
+            loop.messages += [asked, *found, answered, Message("user", going_on.user)]
+            return
+        if self._earlier:
+            loop.messages += history.exchange(self._earlier, self._means.budgets.history)
+        loop.messages += [Message("user", prompt.user), *found]
 
     async def _try_again(self, loop: Loop, tools: Tools, model: ChatModel, spoken: Spoken | None) -> bool:
         """Before "not in the book" may stand: selection must have run, and the model is asked once more."""
@@ -155,23 +186,38 @@ class TurnRun:
 
     async def _chat(self, model: ChatModel, asked_at: datetime, notices: list[Notice]) -> Answered:
         """Small talk: one call without evidence; without a model a fixed sentence."""
-        usage = Usage()
         settler = self._settler(grounded=False)
         if model.name == OFFLINE:
-            settled = settler.finish("stop")
-            body = _sentence(say("chat_offline", self._locale))
-        else:
-            prompt = prompts.chat(self._question.text)
-            self._stamps["chat"] = prompt.stamp
-            messages = [Message("system", prompt.system), Message("user", prompt.user)]
-            loop = Loop(model, None, messages, lambda: settler, self._clock)
-            settled = settler.finish("stop")
-            async for event in loop.run():
-                if isinstance(event, Spoken):
-                    settled = event.settled
-            usage = loop.usage
-            body = self._parsed(settled.markdown, ())
-        return self._answered(body, settled, "chat", notices, usage, model, asked_at)
+            body = wording.sentence(say("chat_offline", self._locale))
+            return self._answered(body, settler.finish("stop"), "chat", notices, Usage(), model, asked_at)
+        spoken, usage = await self._spoken(self._loop(model, None, settler), prompts.chat(self._question.text))
+        body = self._parsed(spoken.settled.markdown, ())
+        return self._answered(body, spoken.settled, "chat", notices, usage, model, asked_at)
+
+    async def _general(self, model: ChatModel, asked_at: datetime) -> Answered:
+        """General knowledge on explicit wish: no tools, no notes, marked as not from the book."""
+        if model.name == OFFLINE:
+            raise OperatorError("no_model")
+        prompt = prompts.general(self._card(), self._question.text)
+        spoken, usage = await self._spoken(self._loop(model, None), prompt)
+        notices = [Notice(_ENDINGS[spoken.reason])] if spoken.reason in _ENDINGS else []
+        body = (wording.not_from_the_book(self._locale), *self._parsed(spoken.settled.markdown, ()))
+        return self._answered(body, spoken.settled, "general_knowledge", notices, usage, model, asked_at)
+
+    async def _spoken(self, loop: Loop, prompt: prompts.Prompt) -> tuple[Spoken, Usage]:
+        """One reply without tools, whole."""
+        self._stamps[prompt.stamp.partition("@")[0]] = prompt.stamp
+        loop.messages += [Message("system", prompt.system), Message("user", prompt.user)]
+        spoken = [event async for event in loop.run() if isinstance(event, Spoken)][-1]
+        return self._heard(spoken), loop.usage
+
+    def _heard(self, spoken: Spoken) -> Spoken:
+        self.saw_closing_think = self.saw_closing_think or spoken.settled.saw_closing_think
+        return spoken
+
+    def _budgets(self) -> Budgets:
+        tokens = self._question.evidence_tokens
+        return self._means.budgets if tokens is None else replace(self._means.budgets, looked_up=tokens)
 
     def _unreadable(self) -> list[str]:
         """The pages the question names that are pictures."""
@@ -179,31 +225,6 @@ class TurnRun:
             return []
         source = self._sources[0]
         return unreadable(self._question.text, [source.label(file) for file in range(source.files)], source.blind)
-
-    def _cannot_read(self, pages: list[str], asked_at: datetime) -> Answered:
-        """Nothing is looked up or asked of a model: what stands on a picture is not known."""
-        body = _sentence(say("page_unreadable", self._locale, count=len(pages), pages=", ".join(pages)))
-        settled = self._settler(grounded=False).finish("stop")
-        return self._answered(body, settled, "not_in_book", [], Usage(), self._fallback, asked_at)
-
-    async def _general(self, model: ChatModel, asked_at: datetime) -> Answered:
-        """General knowledge on explicit wish: no tools, no notes, marked as not from the book."""
-        if model.name == OFFLINE:
-            raise OperatorError("no_model")
-        prompt = prompts.general(self._card(), self._question.text)
-        self._stamps["general"] = prompt.stamp
-        messages = [Message("system", prompt.system), Message("user", prompt.user)]
-        loop = Loop(model, None, messages, lambda: self._settler(grounded=False), self._clock)
-        notices: list[Notice] = []
-        settled: Settled | None = None
-        async for event in loop.run():
-            if isinstance(event, Spoken):
-                settled = event.settled
-                if event.reason in _ENDINGS:
-                    notices.append(Notice(_ENDINGS[event.reason]))
-        assert settled is not None  # the loop always ends by speaking
-        body = (self._mark(), *self._parsed(settled.markdown, ()))
-        return self._answered(body, settled, "general_knowledge", notices, loop.usage, model, asked_at)
 
     def _card(self) -> str:
         """What the model is told of the books beforehand."""
@@ -221,39 +242,17 @@ class TurnRun:
         group = self._question.conversation.platform != "console" and not self._question.private
         return group and any(source.card.limit_words is None for source in self._sources)
 
-    def _mark(self) -> Paragraph:
-        """The line above words that do not come from the book."""
-        return Paragraph((Emphasis((Text(say("not_from_the_book", self._locale)),), strong=True),))
-
-    def _not_in_book(self, settled: Settled) -> Document:
-        """Our sentence that the book does not say it; then the model's words, if any, marked as not from the book.
-
-        Under a reading limit the sentence stands alone: "later" and "not at all" read the same, and what a model knows
-        of the book by itself may lie ahead of the club.
-        """
-        books = self._evidence.sources
-        title = books[0].card.title if len(books) == 1 else ""
-        key = ("not_in_book" if title else "not_in_books") + ("_so_far" if self._limited else "")
-        reach = say_limit(books[0].limit, self._locale)
-        sentence = _sentence(say(key, self._locale, title=title, reach=reach))
-        blind = [page + 1 for source in books for page in source.blind]
-        if blind and title:
-            pages = ranges(blind)
-            sentence += _sentence(say("pages_not_looked_at", self._locale, count=len(blind), pages=pages))
-        if not settled.markdown or self._limited:
-            return sentence
-        return (*sentence, self._mark(), *self._parsed(settled.markdown, ()))
-
     def _settler(self, *, grounded: bool) -> Settler:
-        titles = [source.card.title for source in self._evidence.sources]
-        titles += [chapter.title for source in self._evidence.sources for chapter in source.chapters]
-        languages = {source.language for source in self._evidence.sources}
+        titles = [source.card.title for source in self._sources]
+        titles += [chapter.title for source in self._sources for chapter in source.chapters]
+        languages = {source.language for source in self._sources}
         return Settler(
             self._evidence.texts,
             self._evidence.passages,
             exempt=(self._question.text, *titles),
             grounded=grounded,
             language=languages.pop() if len(languages) == 1 else None,
+            hold_until_think_close=self._means.closing_think,
         )
 
     def _answered(
@@ -266,28 +265,20 @@ class TurnRun:
         model: ChatModel,
         asked_at: datetime,
     ) -> Answered:
-        notes = settled.runs if outcome == "grounded" else ()
         if outcome in ("grounded", "not_in_book") and self._names_reach():
             notices = [*notices, Notice("reach")]
-        answer = Answer(
-            body,
-            self._footnotes(notes),
-            outcome,
-            settled.dropped,
-            tuple(notices),
-        )
-        sources = self._evidence.sources
+        notes = self._footnotes(settled.runs if outcome == "grounded" else ())
         return Answered(
             Turn(
-                id=self._new_id(),
+                id=self._means.new_id(),
                 conversation=self._question.conversation,
                 question=self._question.text,
-                answer=answer,
-                books=tuple((source.sha256, source.text_version) for source in sources),
+                answer=Answer(body, notes, outcome, settled.dropped, tuple(notices)),
+                books=tuple((source.sha256, source.text_version) for source in self._sources),
                 evidence=tuple(self._evidence.windows),
                 usage=usage,
                 model=model.name,
-                limit=sources[0].limit,
+                limit=self._sources[0].limit,
                 asked_at=asked_at,
                 reply_to=self._earlier.id if self._earlier else None,
                 stamps=dict(self._stamps),
@@ -302,10 +293,6 @@ class TurnRun:
         found = []
         for number, run in enumerate(runs, 1):
             source, span = self._evidence.origin(run)
-            note = self._notes.setdefault(run, self._new_id())
+            note = self._notes.setdefault(run, self._means.new_id())
             found.append(Footnote(number, tag(run), source.sha256, source.text_version, span, note))
         return tuple(found)
-
-
-def _sentence(text: str) -> Document:
-    return (Paragraph((Text(text),)),)

@@ -64,6 +64,10 @@ class Question:
     """True when all books of the channel are meant."""
     private: bool = False
     """True when nobody else reads the answer: then the reader's own place bounds it too."""
+    go_on: bool = False
+    """True when the answer `reply_to`, cut off by its length, is to be continued."""
+    patient: bool = False
+    """True in chats: while the provider is down the question is quoted to, kept, and answered when it is back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +267,10 @@ class Drafting:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The settled answer, already stored."""
+    """The settled answer, already stored. `kept`: quoted meanwhile; the answer itself follows."""
 
     turn: Turn
+    kept: bool = False
 
 
 AskEvent = Searching | Drafting | Answered

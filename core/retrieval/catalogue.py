@@ -11,16 +11,16 @@ from core.prompts import tools
 
 log = logging.getLogger(__name__)
 
-BATCH = 30_000
-"""Tokens of catalogue one picking call reads (DESIGN 2.4)."""
 BATCHES = 5
 PICKS = 5
 """Ids one batch may choose."""
 
 
-async def pick(model: ChatModel, question: str, segments: Sequence[Segment]) -> tuple[list[Segment], Usage]:
+async def pick(
+    model: ChatModel, question: str, segments: Sequence[Segment], batch_tokens: int
+) -> tuple[list[Segment], Usage]:
     """The segments the model chose, in reading order, and what asking cost. Raises UpstreamError or OperatorError."""
-    batches = _batches(segments)
+    batches = _batches(segments, batch_tokens)
     replies = await asyncio.gather(*[_ask(model, question, batch) for batch in batches])
     chosen: list[Segment] = []
     usage = Usage()
@@ -44,14 +44,14 @@ def _entry(segment: Segment) -> str:
     return tools.catalogue([(str(segment.sequence), segment.title, segment.summary or "")])
 
 
-def _batches(segments: Sequence[Segment]) -> list[list[Segment]]:
+def _batches(segments: Sequence[Segment], batch_tokens: int) -> list[list[Segment]]:
     batches: list[list[Segment]] = [[]]
-    left = BATCH
+    left = batch_tokens
     for segment in segments:
         cost = words.tokens(_entry(segment))
         if cost > left and batches[-1]:
             batches.append([])
-            left = BATCH
+            left = batch_tokens
         batches[-1].append(segment)
         left -= cost
     return [batch for batch in batches if batch][:BATCHES]

@@ -9,14 +9,10 @@ from core import quotes, ranking, tags, words
 from core.model import ChatModel, Position, Segment, Span, Usage
 from core.prompts import tools as texts
 from core.retrieval import catalogue
+from core.retrieval.budgets import Budgets
 from core.retrieval.evidence import Evidence
 from core.retrieval.ranks import Ranks
 from core.retrieval.source import Source
-
-LOOKED_UP = 4_000
-"""Tokens of text and tags one look-up may deliver (DESIGN 5, measured on the open questions)."""
-SELECTED = 12_000
-"""Tokens of text and tags that chosen segments may deliver; also the size up to which a book is given whole."""
 
 _QUOTED = re.compile(r"[“„«»「『\"‹](.{2,300}?)[”“»«」』\"›]")
 
@@ -24,14 +20,14 @@ _QUOTED = re.compile(r"[“„«»「『\"‹](.{2,300}?)[”“»«」』\"›]
 class Tools:
     """The tools of one turn over the turn's books. `usage` counts the calls that selection made."""
 
-    def __init__(self, evidence: Evidence, ranks: Ranks, model: ChatModel, looked_up: int = LOOKED_UP) -> None:
+    def __init__(self, evidence: Evidence, ranks: Ranks, model: ChatModel, budgets: Budgets) -> None:
         self.evidence = evidence
         self.usage = Usage()
         self.selected = False
         """True once selection by the model has run over the whole catalogue."""
         self._ranks = ranks
         self._model = model
-        self._looked_up = looked_up
+        self._budgets = budgets
 
     def table(self) -> dict[str, Callable[[str], Awaitable[str]]]:
         """Tool name -> what runs it; the argument is the tool's one string argument ("" when it has none)."""
@@ -44,7 +40,7 @@ class Tools:
     async def find_in_book(self, wanted: str) -> str:
         """Ranked and near matches of words or a quotation."""
         found = []
-        share = max(1, self._looked_up // len(self.evidence.sources))
+        share = max(1, self._budgets.looked_up // len(self.evidence.sources))
         for source in self.evidence.sources:
             delivered = self.evidence.delivered(source)
             quoted = await self._with_costs(source, await self._quoted(source, wanted))
@@ -55,10 +51,10 @@ class Tools:
     async def related_segments(self, question: str) -> str:
         """Let the model choose segments from the catalogue; returns their source text, never their summaries."""
         found = []
-        share = SELECTED // len(self.evidence.sources)
+        share = self._budgets.selected // len(self.evidence.sources)
         for source in self.evidence.sources:
             segments = await source.segments()
-            chosen, usage = await catalogue.pick(self._model, question, segments)
+            chosen, usage = await catalogue.pick(self._model, question, segments, self._budgets.batch)
             self.usage += usage
             found.append(await self._deliver(source, await self._windows_of(source, question, chosen, share)))
         self.selected = True
@@ -76,11 +72,11 @@ class Tools:
         return _fenced(found) or texts.nothing_found("")
 
     async def whole_book(self) -> str | None:
-        """All permitted text, when it fits SELECTED tokens with its tags; else None."""
+        """All permitted text, when it fits the budget for selected text with its tags; else None."""
         runs = []
-        left = SELECTED
+        left = self._budgets.selected
         for source in self.evidence.sources:
-            if source.characters > 4 * SELECTED:
+            if source.characters > 4 * self._budgets.selected:
                 return None
             own = await source.runs_between(Position(0, 0), source.end)
             left -= sum([await self._cost(source, run) for run in own])

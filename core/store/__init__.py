@@ -13,6 +13,7 @@ from core.store.books import Books
 from core.store.engines import Engines
 from core.store.inbox import Inbox, QuestionRow, UploadRow
 from core.store.ledger import KeptCall, Ledger
+from core.store.models import Models
 from core.store.progress import Progress
 from core.store.segments import EXTRACTIVE, Summary
 from core.store.shelf import Shelf
@@ -48,6 +49,7 @@ class Store:
     turns: Turns
     ledger: Ledger
     progress: Progress
+    models: Models
     _engines: Engines
 
     @classmethod
@@ -75,6 +77,7 @@ class Store:
             Turns(engines),
             Ledger(engines),
             Progress(engines),
+            Models(engines),
             engines,
         )
 

@@ -15,7 +15,8 @@ from core.store.engines import Engines, insert_new
 from core.store.structure import pack_notice, unpack_notice
 
 AnyRow = Row[*tuple[Any, ...]]
-State = Literal["accepted", "done", "failed"]
+State = Literal["accepted", "kept", "done", "failed"]
+"""`kept`: a question that was quoted to meanwhile and is answered when the provider is back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Inbox:
     async def unfinished_uploads(self, platform: str) -> tuple[UploadRow, ...]:
         """Accepted but neither finished nor failed, oldest first: what a start takes up."""
         async with self._engines.read() as connection:
-            rows = await connection.execute(_unfinished(_uploads(), schema.upload, platform))
+            rows = await connection.execute(_open(_uploads(), schema.upload, platform, "accepted"))
             return tuple(self._upload(row, True) for row in rows)
 
     async def accept_question(self, question: Question, channel: int, at: datetime) -> QuestionRow:
@@ -104,6 +105,7 @@ class Inbox:
                 "without_book": question.without_book,
                 "every_book": question.every_book,
                 "private": question.private,
+                "go_on": question.go_on,
             },
         )
         return _question(row, known)
@@ -113,9 +115,22 @@ class Inbox:
         await self._end(schema.question, event, "failed", error, at)
 
     async def unfinished_questions(self, platform: str) -> tuple[QuestionRow, ...]:
-        """Accepted but neither answered nor failed, oldest first."""
+        """Accepted but neither answered, kept nor failed, oldest first."""
+        return await self._open_questions(platform, "accepted")
+
+    async def keep_question(self, event: str) -> None:
+        """The provider is down: the question was quoted to meanwhile and stays open."""
+        mine = update(schema.question).where(schema.question.c.event == event, schema.question.c.state == "accepted")
+        async with self._engines.write() as connection:
+            await connection.execute(mine.values(state="kept"))
+
+    async def kept_questions(self, platform: str) -> tuple[QuestionRow, ...]:
+        """Questions that wait for the provider, oldest first."""
+        return await self._open_questions(platform, "kept")
+
+    async def _open_questions(self, platform: str, state: State) -> tuple[QuestionRow, ...]:
         async with self._engines.read() as connection:
-            rows = await connection.execute(_unfinished(_questions(), schema.question, platform))
+            rows = await connection.execute(_open(_questions(), schema.question, platform, state))
             return tuple(_question(row, True) for row in rows)
 
     async def _accept(
@@ -132,7 +147,7 @@ class Inbox:
     async def _end(self, table: Table, event: str, state: State, error: Notice | None, at: datetime) -> None:
         """Only an open event ends: what was told to people once stays so."""
         values = {"state": state, "error": pack_notice(error) if error else None, "ended_at": at}
-        mine = update(table).where(table.c.event == event, table.c.state == "accepted")
+        mine = update(table).where(table.c.event == event, table.c.state.in_(("accepted", "kept")))
         async with self._engines.write() as connection:
             await connection.execute(mine.values(**values))
 
@@ -177,8 +192,8 @@ def _questions() -> Select[*tuple[Any, ...]]:
     return _with_channel(schema.question).add_columns(schema.turn.c.id.label("turn")).outerjoin(schema.turn, answered)
 
 
-def _unfinished(query: Select[*tuple[Any, ...]], table: Table, platform: str) -> Select[*tuple[Any, ...]]:
-    query = query.where(table.c.state == "accepted", schema.channel.c.platform == platform)
+def _open(query: Select[*tuple[Any, ...]], table: Table, platform: str, state: State) -> Select[*tuple[Any, ...]]:
+    query = query.where(table.c.state == state, schema.channel.c.platform == platform)
     return query.order_by(table.c.id)
 
 
@@ -195,6 +210,7 @@ def _question(row: AnyRow, known: bool) -> QuestionRow:
         without_book=row.without_book,
         every_book=row.every_book,
         private=row.private,
+        go_on=row.go_on,
     )
     error = unpack_notice(row.error) if row.error else None
     return QuestionRow(question, row.channel, row.state, row.turn, error, row.accepted_at, known)

@@ -185,7 +185,7 @@ place = sa.Table(
     sa.Column("set_at", Moment, nullable=False),
 )
 
-_open = sa.text("state = 'accepted'")
+_open = sa.text("state in ('accepted', 'kept')")
 
 upload = sa.Table(
     "upload",
@@ -224,6 +224,7 @@ question = sa.Table(
     sa.Column("without_book", sa.Boolean, nullable=False),
     sa.Column("every_book", sa.Boolean, nullable=False),
     sa.Column("private", sa.Boolean, nullable=False),
+    sa.Column("go_on", sa.Boolean, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("error", Json, nullable=False),
     sa.Column("accepted_at", Moment, nullable=False),
@@ -272,6 +273,14 @@ llm_call = sa.Table(
     sa.Column("input_tokens", sa.Integer, nullable=False),
     sa.Column("output_tokens", sa.Integer, nullable=False),
     sa.Column("at", Moment, nullable=False),
+)
+
+# What is known of a model by its name: what `doctor` found out, whether it sends reasoning without an opening mark.
+model = sa.Table(
+    "model",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("facts", Json, nullable=False),
 )
 
 # Kept longer than the prose of a turn, so that old buttons still answer: it stands on its own.

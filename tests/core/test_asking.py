@@ -10,8 +10,9 @@ from core.asking.loop import ROUNDS
 from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
 from core.errors import LoccitError, Missing, OperatorError, UpstreamError
-from core.model import ChatRequest, Searching
+from core.model import Answered, ChatRequest, Reader, Searching
 from core.prompts import tools
+from core.retrieval import Budgets
 from tests.clubs import ROOM, lantern_house, open_club, said
 from tests.fakes.model import Says, ScriptedModel, Step
 
@@ -370,3 +371,88 @@ async def test_a_page_that_is_a_picture_is_answered_by_saying_so_without_any_mod
         assert turn.answer.outcome == "not_in_book"
         other = await club.ask("What year is it?")
     assert "I could not look at pages 1–3 of the file, which are pictures." in said(other)
+
+
+async def test_in_a_chat_a_question_is_quoted_to_meanwhile_kept_and_answered_once_when_the_provider_is_back(
+    tmp_path: Path,
+) -> None:
+    down = UpstreamError("model_down")
+    model = ScriptedModel([down, down, INK])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        meanwhile = await club.ask("What ink was the log kept in?", event="kept", patient=True)
+        assert meanwhile.model == "offline"
+        assert [notice.key for notice in meanwhile.answer.notices] == ["model_down", "interim_quotes", "question_kept"]
+        assert [event async for event in club.club.answer_kept("console") if isinstance(event, Answered)] == []
+    async with open_club(tmp_path, model) as club:
+        answers = [event async for event in club.club.answer_kept("console") if isinstance(event, Answered)]
+        assert [said(event.turn) for event in answers] == ["The log was kept in green ink [1]."]
+        assert [event async for event in club.club.answer_kept("console")] == []
+        opened = await club.club.press(ROOM, meanwhile.answer.footnotes[0].id)
+        assert opened.quote == "Mara kept the lighthouse log in green ink."
+    model.finish()
+
+
+async def test_a_question_that_waited_a_day_is_given_up(tmp_path: Path) -> None:
+    model = ScriptedModel([UpstreamError("model_down")])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        await club.ask("What ink?", patient=True)
+        club.clock.pass_minutes(24 * 60 + 1)
+        assert [event async for event in club.club.answer_kept("console")] == []
+    model.finish()
+
+
+async def test_an_answer_that_was_cut_is_continued_with_the_same_evidence(tmp_path: Path) -> None:
+    model = ScriptedModel([Says(INK, reason="length"), "Tobin vanished [f1-42-101]."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        cut = await club.ask("Who kept the log, and before?")
+        more = await club.ask("Go on", reply_to=cut.id, go_on=True)
+    roles = [message.role for message in model.requests[1].messages]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert model.requests[1].messages[1].content == "Who kept the log, and before?"
+    assert model.requests[1].messages[4].content == "The log was kept in green ink."
+    assert said(more) == "Tobin vanished [1]."
+
+
+async def test_a_model_known_to_close_its_thinking_without_opening_it_shows_none_from_its_second_answer_on(
+    tmp_path: Path,
+) -> None:
+    """C46: the first answer is mended at its end; later ones show nothing of it, also after a restart."""
+    pieces = ("I should look ", "at chapter 3 first.", "</think>", "Green ink ", "[f1-0-42]. ", "So it ", "was said.")
+    model = ScriptedModel([Says(pieces), Says(pieces), "x"])
+    async with open_club(tmp_path, model, steady=True) as club:
+        await club.shelve(lantern_house())
+        first = await club.ask("What ink?")
+    async with open_club(tmp_path, model, steady=True) as club:
+        second = await club.ask("What ink was it?", reply_to=first.id)
+        drafts = club.drafts()
+    assert said(first) == said(second) == "Green ink [1]. So it was said."
+    assert drafts
+    assert not any("chapter 3" in draft or "think" in draft for draft in drafts)
+    assert not any("chapter 3" in message.content for message in model.requests[1].messages[1:])
+
+
+async def test_a_small_window_makes_every_budget_smaller(tmp_path: Path) -> None:
+    assert Budgets.within(128_000) == Budgets()
+    small = Budgets.within(8_192)
+    assert small.looked_up + small.selected + small.history < 8_192 * 0.6
+    assert small.batch < 8_192 * 0.6
+
+
+@pytest.mark.parametrize(
+    ("locale", "question"), [("fr", "¿De quién era la tinta verde?"), ("es", "Whose was the green ink?")]
+)
+async def test_the_answer_follows_the_questions_language_and_our_words_the_readers(
+    locale: str, question: str, tmp_path: Path
+) -> None:
+    """C53: the prompt names no fixed language."""
+    model = ScriptedModel(lambda request: '{"answer":["0"]}' if request.purpose == "pick" else INK)
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        await club.ask(question, reader=Reader("m", locale))
+    system = model.requests[0].messages[0].content
+    assert "language of the question" in system
+    assert not any(name in system for name in ("English", "Spanish", "French", "español", "français"))
+    assert model.requests[0].messages[1].content == question

@@ -70,6 +70,12 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_footnote_turn"), "footnote", ["turn"], unique=False)
     op.create_table(
+        "model",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("facts", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_model")),
+    )
+    op.create_table(
         "llm_call",
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("book", sa.String(length=64), nullable=True),
@@ -110,6 +116,7 @@ def upgrade() -> None:
         sa.Column("without_book", sa.Boolean(), nullable=False),
         sa.Column("every_book", sa.Boolean(), nullable=False),
         sa.Column("private", sa.Boolean(), nullable=False),
+        sa.Column("go_on", sa.Boolean(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("accepted_at", sa.DateTime(timezone=True), nullable=False),
@@ -123,8 +130,8 @@ def upgrade() -> None:
         "question",
         ["channel"],
         unique=False,
-        sqlite_where=sa.text("state = 'accepted'"),
-        postgresql_where=sa.text("state = 'accepted'"),
+        sqlite_where=sa.text("state in ('accepted', 'kept')"),
+        postgresql_where=sa.text("state in ('accepted', 'kept')"),
     )
     op.create_table(
         "rights",
@@ -172,8 +179,8 @@ def upgrade() -> None:
         "upload",
         ["channel"],
         unique=False,
-        sqlite_where=sa.text("state = 'accepted'"),
-        postgresql_where=sa.text("state = 'accepted'"),
+        sqlite_where=sa.text("state in ('accepted', 'kept')"),
+        postgresql_where=sa.text("state in ('accepted', 'kept')"),
     )
     op.create_table(
         "piece",

@@ -1,0 +1,36 @@
+"""What we say ourselves in an answer: that nothing was found, that a page cannot be read, that words are not the book's. Pure."""
+
+from collections.abc import Sequence
+
+from core.limits import say_limit
+from core.model import Document, Emphasis, Paragraph, Text
+from core.retrieval import Source
+from core.strings import ranges, say
+
+
+def sentence(text: str) -> Document:
+    return (Paragraph((Text(text),)),)
+
+
+def not_from_the_book(locale: str | None) -> Paragraph:
+    """The line above words that do not come from the book."""
+    return Paragraph((Emphasis((Text(say("not_from_the_book", locale)),), strong=True),))
+
+
+def page_unreadable(pages: Sequence[str], locale: str | None) -> Document:
+    return sentence(say("page_unreadable", locale, count=len(pages), pages=", ".join(pages)))
+
+
+def nothing_found(sources: Sequence[Source], locale: str | None) -> Document:
+    """That the book does not say it, up to where it was looked at, and which pages could not be looked at.
+
+    Under a reading limit the sentence is the same for "later" and "not at all".
+    """
+    title = sources[0].card.title if len(sources) == 1 else ""
+    limited = any(source.bounded for source in sources)
+    key = ("not_in_book" if title else "not_in_books") + ("_so_far" if limited else "")
+    said = sentence(say(key, locale, title=title, reach=say_limit(sources[0].limit, locale)))
+    blind = [page + 1 for source in sources for page in source.blind]
+    if blind and title:
+        said += sentence(say("pages_not_looked_at", locale, count=len(blind), pages=ranges(blind)))
+    return said
