@@ -420,7 +420,15 @@ async def test_a_model_known_to_close_its_thinking_without_opening_it_shows_none
     tmp_path: Path,
 ) -> None:
     """C46: the first answer is mended at its end; later ones show nothing of it, also after a restart."""
-    pieces = ("I should look ", "at chapter 3 first.", "</think>", "Green ink ", "[f1-0-42]. ", "So it ", "was said.")
+    pieces = (
+        "I should look ",
+        "at chapter 3 first.",
+        "</think>",
+        "Green ink ",
+        "[f1-0-42]. ",
+        *("So it was said in Carrow, again and again, " for _ in range(5)),
+        "for years.",
+    )
     model = ScriptedModel([Says(pieces), Says(pieces), "x"])
     async with open_club(tmp_path, model, steady=True) as club:
         await club.shelve(lantern_house())
@@ -428,7 +436,8 @@ async def test_a_model_known_to_close_its_thinking_without_opening_it_shows_none
     async with open_club(tmp_path, model, steady=True) as club:
         second = await club.ask("What ink was it?", reply_to=first.id)
         drafts = club.drafts()
-    assert said(first) == said(second) == "Green ink [1]. So it was said."
+    assert said(first) == said(second)
+    assert said(first).startswith("Green ink [1]. So it was said in Carrow,")
     assert drafts
     assert not any("chapter 3" in draft or "think" in draft for draft in drafts)
     assert not any("chapter 3" in message.content for message in model.requests[1].messages[1:])
