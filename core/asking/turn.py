@@ -287,7 +287,9 @@ class TurnRun:
 
     def _parsed(self, markdown: str, runs: Sequence[Span]) -> Document:
         """Settled Markdown as a tree; a link lives only when its address stands in a cited passage (P12)."""
-        return document.parse(markdown, lambda address: any(address in self._evidence.texts[run] for run in runs))
+        return document.parse(
+            markdown, lambda address: any(document.stands(address, self._evidence.texts[run]) for run in runs)
+        )
 
     def _footnotes(self, runs: Sequence[Span]) -> tuple[Footnote, ...]:
         found = []

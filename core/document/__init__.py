@@ -1,7 +1,8 @@
 """Documents: from settled Markdown to the tree of `core.model.document`, to plain text or Markdown, and into parts."""
 
+from core.document.addresses import stands
 from core.document.parsing import parse
 from core.document.printing import cites, markdown, plain
 from core.document.splitting import Part, split
 
-__all__ = ["Part", "cites", "markdown", "parse", "plain", "split"]
+__all__ = ["Part", "cites", "markdown", "parse", "plain", "split", "stands"]

@@ -1,6 +1,6 @@
 """A process that takes up what was left, then uploads and asks until it is killed; it prints what it acknowledged.
 
-Run as `python -m tests.promises.living FOLDER NAME SEED [SLOWNESS]`; with NAME `-` it only takes up what was left.
+Run as `python -m tests.promises.living FOLDER NAME SEED`; with NAME `-` it only takes up what was left.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ def say(*words: str) -> None:
     print(*words, flush=True)  # noqa: T201  # the acknowledgement
 
 
-async def uploads(club: Club, folder: Path, name: str, rng: random.Random) -> None:
+async def uploads(club: Club, folder: Path, name: str, rng: random.Random, first_book: asyncio.Event) -> None:
     """Books that differ in a word, now and then the same one again."""
     for number in count():
         event = f"{name}-u{number}"
@@ -59,11 +59,11 @@ async def uploads(club: Club, folder: Path, name: str, rng: random.Random) -> No
                 path.unlink()  # from here on the bot's own copy is all there is
                 say("upload", event)
                 acknowledged = True
+        first_book.set()
 
 
-async def questions(club: Club, name: str, rng: random.Random) -> None:
-    while not await club.shelf(ROOM):
-        await asyncio.sleep(0.01)
+async def questions(club: Club, name: str, rng: random.Random, first_book: asyncio.Event) -> None:
+    await first_book.wait()
     for number in count():
         event = f"{name}-q{number}"
         question = Question(event, ROOM, MEMBER, rng.choice(QUESTIONS), book="1", evidence_tokens=500)
@@ -94,7 +94,8 @@ async def main(folder: Path, name: str, seed: int) -> None:
     say("resumed", name)
     if name != "-":
         rng = random.Random(seed)
-        await asyncio.gather(uploads(club, folder, name, rng), questions(club, name, rng))
+        book = asyncio.Event()
+        await asyncio.gather(uploads(club, folder, name, rng, book), questions(club, name, rng, book))
     await club.close()
 
 

@@ -58,7 +58,6 @@ async def _live(folder: Path, name: str, seed: int, kill_after: int | None, dela
 
 
 async def _many_lives(folder: Path, seed: int) -> Counter[str]:
-    folder.mkdir()
     rng = random.Random(seed)
     acknowledged: Counter[str] = Counter()
     for life in range(KILLS // FOLDERS):
@@ -72,6 +71,8 @@ async def _many_lives(folder: Path, seed: int) -> Counter[str]:
 
 async def test_twenty_kills_lose_no_acknowledged_upload_and_no_question_and_answer_none_twice(tmp_path: Path) -> None:
     folders = [tmp_path / f"folder{number}" for number in range(FOLDERS)]
+    for folder in folders:
+        folder.mkdir()
     lives = await asyncio.gather(*(_many_lives(folder, seed) for seed, folder in enumerate(folders, 1)))
     uploads = questions = 0
     for folder, acknowledged in zip(folders, lives, strict=True):
