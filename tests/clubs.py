@@ -96,7 +96,7 @@ class TestClub:
     store: Store
     clock: Clock
     events: list[AskEvent] = field(default_factory=list)
-    _numbers: "count[int]" = field(default_factory=lambda: count(1))
+    _numbers: "count[int]" = field(default_factory=lambda: count(time.time_ns()))
 
     async def shelve(self, book: ParsedBook, conversation: Conversation = ROOM) -> str:
         """Put a book on the shelf as if it had been uploaded and read; its id."""
