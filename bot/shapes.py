@@ -122,6 +122,7 @@ def passage(passage: Passage) -> Json:
 
 
 def quote(found: QuoteFound) -> Json:
+    limit = _limit(found.limit)
     return {
         "match": found.match,
         "hits": [
@@ -134,7 +135,7 @@ def quote(found: QuoteFound) -> Json:
             }
             for hit in found.hits
         ],
-        "limit": _limit(found.limit),
+        **({"limit": limit} if limit else {}),
     }
 
 

@@ -28,7 +28,9 @@ def nothing_found(sources: Sequence[Source], locale: str | None) -> Document:
     """
     title = sources[0].card.title if len(sources) == 1 else ""
     limited = any(source.bounded for source in sources)
-    key = ("not_in_book" if title else "not_in_books") + ("_so_far" if limited else "")
+    key = "not_in_book" if title else "not_in_books"
+    if limited:
+        key = "not_in_book_so_far" if title else "not_in_books_so_far"
     said = sentence(say(key, locale, title=title, reach=say_limit(sources[0].limit, locale)))
     blind = [page + 1 for source in sources for page in source.blind]
     if blind and title:
