@@ -10,6 +10,7 @@ from core.formats.pdf.lines import clean_run
 from core.formats.pdf.mupdf import Mark
 from core.model import Position, TocEntry
 
+_SIGNS = re.compile(r"[\W_]+")
 _NO_TITLE = re.compile(r"(?:microsoft word|untitled|unknown|.*\.(?:docx?|indd|tex|dvi|pdf|qxd|rtf)$)", re.IGNORECASE)
 
 
@@ -21,19 +22,20 @@ def read_outline(marks: Iterable[Mark], pages: Sequence[Sequence[Placed]], texts
         if not title:
             continue
         lines, offsets = pages[mark.page], texts[mark.page].offsets
-        found = _titled(lines, title, mark.y)
+        found = _titled(lines, _fold(title), mark.y)
         if found is None:
             found = _below(lines, mark)
         entries.append(TocEntry(title, mark.depth, mark.page, offsets[found] if found is not None else 0))
     return entries
 
 
-def _titled(lines: Sequence[Placed], title: str, y: float) -> int | None:
+def _titled(lines: Sequence[Placed], wanted: str, y: float) -> int | None:
     """The line that is the title, or begins it, at or below the target: sure where two columns make `y` doubtful."""
-    wanted = _fold(title)
     for n, placed in enumerate(lines):
-        words = _fold(placed.line.text)
-        if placed.line.y1 >= y - 2 and words and (words.endswith(wanted) or (len(words) >= 12 and words in wanted)):
+        if placed.line.y1 < y - 2 or len(placed.line.text) > 2 * len(wanted) + 40:
+            continue
+        own = _fold(placed.line.text)
+        if own and (own.endswith(wanted) or (len(own) >= 12 and own in wanted)):
             return n
     return None
 
@@ -89,4 +91,4 @@ def name_language(language: str) -> str:
 
 
 def _fold(text: str) -> str:
-    return "".join(c for c in text.casefold() if c.isalnum())
+    return _SIGNS.sub("", text.casefold())

@@ -41,16 +41,19 @@ def place(lines: Sequence[Line], edges: Sequence[Edges], shape: Shape) -> list[P
         while end < len(lines) and lines[end].block == lines[start].block:
             end += 1
         block = lines[start:end]
-        bold = all(line.style & BOLD for line in block)
-        short = sum(_fits(a, edges[start].right, b) for a, b in pairwise(block))
-        verse = len(block) >= 3 and short >= 0.6 * (len(block) - 1)
+        bold = len(block) <= 3 and all(line.style & BOLD for line in block)
+        verse = len(block) >= 3 and _mostly_short(block, edges[start].right)
         for offset, line in enumerate(block):
             level = shape.level(line)
-            if level and line.size < 1.12 * shape.body and not (bold and len(block) <= 3):
+            if level and line.size < 1.12 * shape.body and not bold:
                 level = 0
             placed.append(Placed(line, edges[start + offset], level if len(line.text) <= 160 else 0, verse))
         start = end
     return placed
+
+
+def _mostly_short(block: Sequence[Line], right: float) -> bool:
+    return sum(_fits(a, right, b) for a, b in pairwise(block)) >= 0.6 * (len(block) - 1)
 
 
 class Flow:
@@ -91,7 +94,7 @@ class Flow:
         if runs_over(first, second):
             return NOTHING
         fits = _fits(first, a.edges.right, second)
-        ended = _TERMINAL.search(first.text) is not None
+        ended = _ended(first)
         if _BULLET.match(second.text) or (_MARKER.match(second.text) and (fits or ended)):
             return ROW_END
         if a.verse and b.verse and fits:
@@ -112,7 +115,7 @@ class Flow:
         first, second = a.line, b.line
         if first.block != second.block or step > 1.8 * self._shape.pitch(first.size):
             return False
-        return not (_TERMINAL.search(first.text) or _MARKER.match(second.text) or _fits(first, a.edges.right, second))
+        return not (_ended(first) or _MARKER.match(second.text) or _fits(first, a.edges.right, second))
 
     def _indented(self, indent: float, line: Line) -> bool:
         return bool(self._shape.indent) and abs(indent - self._shape.indent) <= 0.15 * line.size
@@ -128,7 +131,7 @@ class Flow:
             return True
         if _MARKER.match(second.text):
             return False
-        ended = _TERMINAL.search(first.text) is not None
+        ended = _ended(first)
         if not ended and second.text[0].islower():
             return True
         if _fits(first, a.edges.right, second):
@@ -157,6 +160,11 @@ class Flow:
         if _CJK_END.match(end) and _CJK_START.match(start):
             return NOTHING
         return SPACE
+
+
+def _ended(line: Line) -> bool:
+    """True when the line ends as a sentence does."""
+    return _TERMINAL.search(line.text[-12:]) is not None
 
 
 def runs_over(first: Line, second: Line) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-_WORD = re.compile(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*")
+_WORD = re.compile(r"\w+(?:[-‐]\w+)*")
 _TAIL = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*$")
 _HEAD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 HYPHENS = "-‐"
@@ -24,10 +24,10 @@ class Hyphens:
         inner = book.count("‐") - ends["‐"]
         # Some typesetters cut words with U+2010 and write the hyphen of a compound as U+002D; then there is no doubt.
         self._told = ends["‐"] >= _SIGNIFICANT and inner * 50 < ends["‐"]
-        self._book = book
+        self._lines = lines
         self._words: Counter[str] | None = None
-        dashes = len(re.findall(r"[^\W\d_]—[^\W\d_]", book))
-        self.tight_dashes = dashes > len(re.findall(r"[^\W\d_]—\s[^\W\d_]", book)) - ends["—"]
+        dashes = book.count("—") and len(re.findall(r"—\w", book))
+        self.tight_dashes = dashes > (dashes and len(re.findall(r"—[ \t]", book)))
         """True when the book sets dashes without spaces."""
 
     def belongs(self, before: str, after: str) -> bool:
@@ -48,7 +48,13 @@ class Hyphens:
 
     def _vocabulary(self) -> Counter[str]:
         if self._words is None:
-            whole = re.sub(r"[^\W\d_]+[-‐]\n[^\W\d_]+", " ", self._book)
-            self._words = Counter(_WORD.findall(whole.lower().replace("‐", "-")))
-            self._book = ""
+            whole = []
+            cut = False
+            for text in self._lines:
+                if cut:
+                    text = text.partition(" ")[2]
+                cut = text.endswith(("-", "‐"))
+                whole.append(text.rpartition(" ")[0] if cut else text)
+            self._words = Counter(_WORD.findall("\n".join(whole).lower().replace("‐", "-")))
+            self._lines = []
         return self._words

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import is_normalized, normalize
 
 from core.formats.decode import clean
 from core.formats.pdf.mupdf import RawBlock, RawLine, RawPage
@@ -10,11 +11,12 @@ from core.formats.pdf.mupdf import RawBlock, RawLine, RawPage
 BOLD, MONO, TURNED, ROW, SOFT = 1, 2, 4, 8, 16
 """Styles of a line: bold throughout, fixed pitch, not horizontal, cells of a table, cut at a soft hyphen."""
 
-_SUPERSCRIPT_FONT, _MONO_FONT, _BOLD_FONT = 1, 8, 16  # bits of a span's flags
+_MONO_FONT, _BOLD_FONT = 8, 16  # bits of a span's flags
 _SHOWN = 16 | 32  # bits of a span's char_flags: filled, stroked; text with neither is invisible
 
-_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "ſt", 0xFB06: "st"}
-_LIGATURE = re.compile("[\ufb00-\ufb06]")
+_LIGATURES = tuple(
+    zip("\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06", ("ff", "fi", "fl", "ffi", "ffl", "ſt", "st"), strict=True)
+)
 _UNKNOWN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd\ue000-\uf8ff\ufdd0-\ufdef\U000f0000-\U0010ffff]")
 _MARKER = re.compile(r"[•‣▪●○◦∙·–—*\uf0b7-]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\[\d{1,3}\]")
 _LEADERS = re.compile(r"(?:\. ?){5,}|…{3,}|_{5,}")
@@ -55,11 +57,20 @@ class Page:
 
 def clean_run(raw: str) -> str:
     """The canonical text of a piece of a line: ligatures opened, NFC, white space folded, none at the ends."""
-    if raw.isascii() and raw.isprintable() and "  " not in raw:
-        return raw.strip()
-    if _LIGATURE.search(raw):
-        raw = raw.translate(_LIGATURES)
-    return " ".join(clean(raw).split())
+    if raw.isprintable():  # then nothing to drop and no white space but the plain one
+        if not raw.isascii():
+            raw = _open_ligatures(raw)
+            if not is_normalized("NFC", raw):
+                raw = normalize("NFC", raw)
+        return " ".join(raw.split()) if "  " in raw else raw.strip()
+    return " ".join(clean(_open_ligatures(raw)).split())
+
+
+def _open_ligatures(text: str) -> str:
+    for ligature, letters in _LIGATURES:
+        if ligature in text:
+            text = text.replace(ligature, letters)
+    return text
 
 
 def read_lines(raw: RawPage) -> Page:
@@ -75,7 +86,9 @@ def read_lines(raw: RawPage) -> Page:
             characters += len(text)
             if not (spans[0]["char_flags"] & _SHOWN):
                 hidden += len(text)
-            if not text.isascii() or not text.isprintable():
+            if not text.isascii():
+                unknown += text.count("\ufffd") if text.isprintable() else len(_UNKNOWN.findall(text))
+            elif not text.isprintable():
                 unknown += len(_UNKNOWN.findall(text))
             cleaned = clean_run(text)
             if not cleaned:
@@ -139,10 +152,13 @@ def raw_lines(blocks: Sequence[RawBlock]) -> list[RawLine]:
 
 def _line(entry: RawLine, text: str, block: int, number: int) -> Line:
     spans = entry["spans"]
-    main = spans[0] if len(spans) == 1 else max(spans, key=lambda span: len(span["text"]))
+    main = spans[0]
+    if len(spans) > 1:
+        lengths = [len(span["text"]) for span in spans]
+        main = spans[lengths.index(max(lengths))]
     x0, y0, x1, y1 = entry["bbox"]
     style = 0
-    if all(span["flags"] & _BOLD_FONT or span["text"].isspace() for span in spans):
+    if main["flags"] & _BOLD_FONT and all(span["flags"] & _BOLD_FONT or span["text"].isspace() for span in spans):
         style |= BOLD
     if main["flags"] & _MONO_FONT:
         style |= MONO

@@ -12,10 +12,16 @@ import pymupdf
 
 from core.errors import BadBook
 
+_FAILURES = (RuntimeError, ValueError, TypeError, LookupError, pymupdf.mupdf.FzErrorBase)
+"""What the library raises over a file that is not what it claims to be."""
+
 MAX_PAGES = 5_000
 """DESIGN section 4: more pages than this are refused."""
 MAX_OUTLINE = 10_000
 """Entries taken from an outline; no honest book comes near, a broken one may have no end."""
+
+_MAX_LABEL = 100_000
+"""A label that starts to count above this is no page number (as a Roman numeral it would fill the memory)."""
 
 # The child's standard output carries the protocol: the library must not print there.
 pymupdf.TOOLS.mupdf_display_errors(False)
@@ -114,7 +120,7 @@ class Pdf:
         empty: RawPage = {"width": 0.0, "height": 0.0, "blocks": []}
         try:
             page: RawPage = self._document[index].get_text(how, flags=_FLAGS)
-        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):  # one broken page is no broken book
+        except _FAILURES:  # one broken page is no broken book
             return empty
         return page
 
@@ -124,7 +130,7 @@ class Pdf:
             page = self._document[index]
             area = abs(page.rect)
             pictures = page.get_image_info()
-        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+        except _FAILURES:
             return False
         return any(abs(pymupdf.Rect(picture["bbox"]) & page.rect) >= 0.8 * area for picture in pictures)
 
@@ -132,7 +138,7 @@ class Pdf:
         """The entries of the outline in order, without those that lead nowhere."""
         try:
             root = self._document.outline
-        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+        except _FAILURES:
             return
         waiting = [(root, 1)] if root and root.this.m_internal else []
         count = 0
@@ -145,15 +151,17 @@ class Pdf:
 
     def labels(self) -> list[str]:
         """The printed label of every page; empty when the file has none."""
-        with contextlib.suppress(RuntimeError, ValueError, TypeError, KeyError, pymupdf.mupdf.FzErrorBase):
-            if self._document.get_page_labels():
-                return [str(self._document[index].get_label())[:20] for index in range(self.pages)]
+        with contextlib.suppress(*_FAILURES):
+            rules = self._document.get_page_labels()
+            if rules and all(rule["firstpagenum"] <= _MAX_LABEL for rule in rules):
+                own = sorted(self._document._get_page_labels())  # Page.get_label would load every page for this
+                return [str(pymupdf.utils.get_label_pno(index, own))[:20] for index in range(self.pages)]
         return []
 
     def facts(self) -> Facts:
         metadata = self._document.metadata or {}
         language = ""
-        with contextlib.suppress(RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+        with contextlib.suppress(*_FAILURES):
             language = str(self._document.language or "")
         return Facts(str(metadata.get("title") or ""), str(metadata.get("author") or ""), language)
 
@@ -190,7 +198,7 @@ def open_pdf(path: Path, password: str | None = None) -> Pdf:
     try:
         document = pymupdf.open(path, filetype="pdf")
         pages = 0 if document.needs_pass else int(document.page_count)
-    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
+    except _FAILURES:
         raise BadBook("book_pdf_broken") from None
     if document.needs_pass:
         if not password:

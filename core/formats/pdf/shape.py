@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median
 
 from core.formats.pdf.lines import BOLD, MONO, ROW, TURNED, Line
 
@@ -35,9 +34,10 @@ class Shape:
 
     def level(self, line: Line) -> int:
         """The level of a line that may be a heading by its letters; 0 for text."""
-        if line.style & (TURNED | ROW | MONO) or not any(c.isalnum() for c in line.text):
+        level = self.headings.get((line.size, bool(line.style & BOLD)), 0)
+        if level and (line.style & (TURNED | ROW | MONO) or not any(c.isalnum() for c in line.text)):
             return 0
-        return self.headings.get((line.size, bool(line.style & BOLD)), 0)
+        return level
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:
@@ -136,7 +136,7 @@ def _edges(block: list[Line], left: float, right: float, columns: list[Column]) 
         ends = [line.x1 for line in block[:-1]]
         if sum(right - end <= 0.3 * size for end in ends) >= 0.6 * len(ends):
             edges.right = right  # justified by itself: an indented quotation, a narrow box
-        start = median([line.x0 for line in block])
+        start = sorted([line.x0 for line in block])[len(block) // 2]
         if sum(abs(line.x0 - start) <= 0.3 * size for line in block) >= 0.6 * len(block):
             edges.left = start
     return edges
