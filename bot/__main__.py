@@ -112,6 +112,7 @@ def parser() -> argparse.ArgumentParser:
     ask = add("ask", "questions", "answer a question from a book", locked, limited, printed)
     ask.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     ask.add_argument("question", metavar="QUESTION", help="the question; - reads one a line from stdin")
+    ask.add_argument("--without-book", action="store_true", help="answer from general knowledge, marked as such")
     ask.add_argument("--evidence-tokens", metavar="N", type=_positive, help="how much of the book may be consulted")
 
     index = add("index", "indexing", "have a language model summarise books, for better answers", locked, printed)

@@ -20,6 +20,7 @@ SETTINGS = {
     "llm_base_url": "LOCCIT_LLM_BASE_URL",
     "llm_api_key": "LOCCIT_LLM_API_KEY",
     "llm_model": "LOCCIT_LLM_MODEL",
+    "llm_models": "LOCCIT_LLM_MODELS",
     "llm_context": "LOCCIT_LLM_CONTEXT",
 }
 """Key in the TOML file -> name in the environment. `LOCCIT_CONFIG` names the file itself."""
@@ -39,6 +40,8 @@ class Config:
     """Where an OpenAI-compatible provider listens. Without this and without a key: offline, answers are quotations."""
     llm_api_key: str | None = field(default=None, repr=False)
     llm_model: str | None = None
+    llm_models: tuple[str, ...] = ()
+    """Other models of the same provider that a channel may choose."""
     llm_context: int | None = None
     """Tokens the model reads at once; None: the server is asked."""
     verbose: bool = False
@@ -62,6 +65,7 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         llm_base_url=found["llm_base_url"],
         llm_api_key=found["llm_api_key"],
         llm_model=found["llm_model"],
+        llm_models=tuple(name.strip() for name in (found["llm_models"] or "").split(",") if name.strip()),
         llm_context=_read_tokens(found["llm_context"]),
         verbose=verbose,
         colour=not environ.get("NO_COLOR"),

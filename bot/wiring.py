@@ -4,6 +4,7 @@ import asyncio
 import random
 import secrets
 from datetime import UTC, datetime
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -37,12 +38,21 @@ async def open_club(config: Config) -> "Club":
     model = open_model(config)
     store = await Store.open(config.database_url or "", config.data)
 
-    async def window() -> int:
-        from core.llm import DEFAULT_CONTEXT, ask_context
+    if model is None:
+        return Club(store, reader, reader, config.data, now=now, clock=monotonic, new_id=new_id)
+    from core.llm import ask_context
 
-        return DEFAULT_CONTEXT if model is None else await ask_context(model)
-
-    return Club(store, model or reader, reader, config.data, now=now, clock=monotonic, new_id=new_id, window=window)
+    return Club(
+        store,
+        model,
+        reader,
+        config.data,
+        models={name: model if name == model.name else model.with_model(name) for name in config.llm_models},
+        now=now,
+        clock=monotonic,
+        new_id=new_id,
+        window=partial(ask_context, model),
+    )
 
 
 def open_model(config: Config) -> "OpenAIChat | None":

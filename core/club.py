@@ -319,6 +319,10 @@ class Club:
             async for answer in self.ask(replace(row.question, patient=True)):
                 yield answer
 
+    async def keeps(self, platform: str) -> bool:
+        """True while a question waits for the provider."""
+        return bool(await self._asking.kept(platform))
+
     async def answer_kept(self, platform: str) -> AsyncGenerator[AskEvent, None]:
         """Try the questions that wait for the provider; ends quietly while it is still down."""
         for row in await self._asking.kept(platform):

@@ -1,16 +1,17 @@
 """The dialogue: what a typed line means and what is done about it. Imitate this when you write another platform."""
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from adapters.console import view
 from adapters.console.files import export_path, is_file, typed_path, write_new
 from adapters.console.terminal import Page
 from core.club import Club
-from core.errors import LoccitError, Missing, ReaderError
+from core.errors import BadBook, LoccitError, Missing, ReaderError
 from core.model import (
     WHOLE_BOOK,
     Accepted,
@@ -34,6 +35,9 @@ log = logging.getLogger(__name__)
 PLATFORM = "console"
 HERE = Conversation(PLATFORM, "local")
 """The one channel of this machine's data folder; headless commands share its books."""
+
+PROVIDER_CHECK = 15.0
+"""Seconds between two attempts to reach a provider that was down while a question waits for it."""
 
 _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _BEFORE = {"<", *(say("console_word_before", locale) for locale in LOCALES)}
@@ -82,6 +86,14 @@ class Console:
         self._opened: _Opened | None = None
         self._warned: tuple[str, int] | None = None
         """The turn and number of the note that was held back because it lies past the reader's own place."""
+        self._last: str | None = None
+        """The answer that the next question follows up on."""
+        self._cut: str | None = None
+        """The latest answer, when the model's length limit cut it off."""
+        self._refused: Path | None = None
+        """The file that was not taken because some of its pages are pictures."""
+        self.keeps = False
+        """True while a question waits for the provider."""
         self._password = password
         """Tried on every locked book of this run."""
         self._commands: dict[str, Callable[[str, Page], Awaitable[None]]] = {
@@ -92,6 +104,11 @@ class Console:
             "/progress": self._progress,
             "/place": self._place,
             "/quote": self._quote,
+            "/all": self._ask_all,
+            "/without": self._ask_without_book,
+            "/continue": self._go_on,
+            "/model": self._model,
+            "/anyway": self._add_anyway,
             "/remove": self._remove,
             "/undo": self._undo,
             "/export": self._export,
@@ -101,6 +118,15 @@ class Console:
     async def resume(self, page: Page) -> None:
         """Take up what the last run left unfinished, and show what came of it."""
         await self._safely(self._follow(self._club.resume(PLATFORM), page, resumed=True), page)
+        self.keeps = await self._club.keeps(PLATFORM)
+
+    async def answer_kept(self, page: Page) -> None:
+        """Wait until the provider is back, then show the answers that were kept for it."""
+        while self.keeps:
+            await self._safely(self._follow(self._club.answer_kept(PLATFORM), page, resumed=True), page)
+            self.keeps = await self._club.keeps(PLATFORM)
+            if self.keeps:
+                await asyncio.sleep(PROVIDER_CHECK)
 
     async def greet(self, page: Page) -> None:
         """Say where the reader is: the books, and what can be typed."""
@@ -168,9 +194,22 @@ class Console:
             raise ReaderError("console_add_what")
         await self._add_file(typed_path(self._folder, words), page)
 
-    async def _add_file(self, path: Path, page: Page, *, use: bool = False) -> None:
+    async def _add_file(self, path: Path, page: Page, *, use: bool = False, partly: bool = False) -> None:
         upload = local_upload(path, self._reader, self._new_id(), self._password)
-        await self._follow(self._club.add_book(upload), page, use=use)
+        self._refused = None
+        try:
+            await self._follow(self._club.add_book(replace(upload, accept_partial=partly)), page, use=use)
+        except BadBook as error:
+            if error.key != "book_half_scan":
+                raise
+            self._refused = path
+            page.say(view.sentence(page.look, error.key, **error.params))
+            page.say(view.sentence(page.look, "console_anyway"))
+
+    async def _add_anyway(self, _: str, page: Page) -> None:
+        if self._refused is None:
+            raise ReaderError("console_nothing_refused")
+        await self._add_file(self._refused, page, partly=True)
 
     async def _books(self, _: str, page: Page) -> None:
         page.say(view.shelf(await self._club.shelf(HERE), page.look))
@@ -179,6 +218,7 @@ class Console:
         if not words:
             raise ReaderError("console_use_what")
         card = await self._club.use(HERE, words)
+        self._last = None
         page.say(view.sentence(page.look, "console_using", title=card.title))
 
     async def _toc(self, words: str, page: Page) -> None:
@@ -220,8 +260,31 @@ class Console:
     # Questions
 
     async def _ask(self, words: str, page: Page) -> None:
-        question = Question(f"{PLATFORM}:{self._new_id()}", HERE, self._reader, words, private=True)
+        await self._put(self._question(words), page)
+
+    async def _ask_all(self, words: str, page: Page) -> None:
+        await self._put(replace(self._question(words), every_book=True), page)
+
+    async def _ask_without_book(self, words: str, page: Page) -> None:
+        await self._put(replace(self._question(words), without_book=True), page)
+
+    async def _go_on(self, _: str, page: Page) -> None:
+        if self._cut is None:
+            raise ReaderError("console_nothing_cut")
+        await self._put(replace(self._question("/continue"), reply_to=self._cut, go_on=True), page)
+
+    async def _put(self, question: Question, page: Page) -> None:
+        if not question.text:
+            raise ReaderError("question_empty")
         await self._follow(self._club.ask(question), page)
+
+    def _question(self, words: str) -> Question:
+        event = f"{PLATFORM}:{self._new_id()}"
+        return Question(event, HERE, self._reader, words, reply_to=self._last, private=True, patient=True)
+
+    async def _model(self, words: str, page: Page) -> None:
+        name, offered = await self._club.model(HERE, words or None)
+        page.say(view.model(name, offered, page.look))
 
     async def _follow(
         self,
@@ -245,8 +308,11 @@ class Console:
                     page.draft(view.sentence(page.look, "console_searching"))
                 case Drafting(document):
                     page.draft(view.document(document, page.look))
-                case Answered(turn) if turn.conversation == HERE:
+                case Answered(turn, kept) if turn.conversation == HERE:
                     self._opened = None
+                    self._last = turn.id
+                    self._cut = turn.id if view.is_cut(turn.answer) else None
+                    self.keeps = self.keeps or kept
                     asked = view.sentence(page.look, "console_resumed", question=turn.question) if resumed else []
                     page.say([*asked, *view.answer(turn.answer, page.look)])
                 case Answered():

@@ -68,6 +68,13 @@ class _Dialogue:
             self._terminal.write("\n" + _text(self._terminal, "console_background"))
             return None
 
+    def behind(self, work: Callable[[Page], Coroutine[Any, Any, None]]) -> None:
+        """Let `work` go on behind the dialogue; what it says is shown when it has finished."""
+        page = Page(self._terminal)
+        future = asyncio.run_coroutine_threadsafe(work(page), self._loop)
+        page.withdraw()
+        self._background.append((page, future))
+
     def catch_up(self) -> None:
         """Show what has finished in the background."""
         for page, _ in [entry for entry in self._background if entry[1].done()]:
@@ -118,7 +125,11 @@ def talk(
 
 
 def _listen(console: Console, dialogue: _Dialogue, terminal: Terminal) -> None:
+    waiting = False
     while True:
+        if console.keeps and not waiting:
+            dialogue.behind(console.answer_kept)
+        waiting = console.keeps
         dialogue.catch_up()
         line = terminal.read()
         if line is None or dialogue.wait(partial(console.hear, line)) is False:

@@ -35,6 +35,19 @@ _INDENT = "    "
 _Item = TypeVar("_Item")
 
 
+def is_cut(answer: Answer) -> bool:
+    """True when the model's length limit ended the answer, so that it can be continued."""
+    return any(notice.key == "answer_cut" for notice in answer.notices)
+
+
+def model(name: str, offered: Sequence[str], look: Look) -> list[str]:
+    """Which model answers, and those to choose from."""
+    others = " · ".join(offered)
+    return sentence(
+        look, "console_models" if offered else "console_model", model=name, **({"offered": others} if offered else {})
+    )
+
+
 def sentence(look: Look, key: str, **params: str | int) -> list[str]:
     """One sentence of ours; what stands in its places may come from a book or a file name."""
     return wrap([Piece(say(key, look.locale, **params))], look)
@@ -200,18 +213,17 @@ def _named(card: BookCard, look: Look) -> str:
 def contents(card: BookCard, contents: Contents, look: Look) -> list[str]:
     """The contents as the book prints them, chapters with their number."""
     lines = wrap([Piece(card.title, "strong")], look)
-    numbers = {(chapter.start, chapter.title): chapter.number for chapter in contents.chapters}
-    numbered = set()
-    for entry in contents.toc:
-        number = numbers.get((Position(entry.file, entry.offset), entry.title))
-        if number is not None:
-            numbered.add(number)
+    chapters = {chapter.start: chapter for chapter in contents.chapters}
+    last = {Position(entry.file, entry.offset): at for at, entry in enumerate(contents.toc)}
+    for at, entry in enumerate(contents.toc):
+        place = Position(entry.file, entry.offset)
+        chapter = chapters.pop(place, None) if last[place] == at else None
         indent = "  " * entry.depth
-        mark = f"{number}. " if number is not None else ""
-        lines += wrap([Piece(mark + entry.title)], look, first=indent, rest=indent + " " * len(mark))
-    for chapter in contents.chapters:
-        if chapter.number not in numbered:
-            lines += wrap([Piece(f"{chapter.number}. {chapter.title}")], look, first="  ", rest="     ")
+        mark = f"{chapter.number}. " if chapter else ""
+        title = chapter.title if chapter else entry.title
+        lines += wrap([Piece(mark + title)], look, first=indent, rest=indent + " " * len(mark))
+    for chapter in chapters.values():  # a chapter that no entry of the contents begins
+        lines += wrap([Piece(f"{chapter.number}. {chapter.title}")], look, first="  ", rest="     ")
     if len(lines) == 1:
         lines += sentence(look, "console_no_contents")
     return lines

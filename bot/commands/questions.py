@@ -55,6 +55,7 @@ async def _turn(desk: Desk, card: BookCard, words: str, arguments: Namespace) ->
         book=card.sha256,
         limit_words=arguments.limit,
         evidence_tokens=arguments.evidence_tokens,
+        without_book=arguments.without_book,
         private=True,
     )
     async for step in desk.club.ask(question):

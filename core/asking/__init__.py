@@ -24,6 +24,8 @@ MODEL_SETTING = "model"
 """The channel's setting that names its model."""
 CLOSING_THINK = "closing_think"
 """The fact about a model that it sends its reasoning with only a closing mark (DESIGN 2.5)."""
+WINDOW_FOR = 600.0
+"""Seconds for which a server's word about its window is believed."""
 KEPT_FOR = timedelta(hours=24)
 """How long a question waits for the provider (DESIGN section 5)."""
 
@@ -51,6 +53,8 @@ class Asking:
         self._model = model
         self._fallback = fallback
         self._window = window
+        self._budgets = Budgets()
+        self._stale = 0.0
         self._now = now
         self._clock = clock
         self._new_id = new_id
@@ -117,16 +121,22 @@ class Asking:
         chosen = (await self._store.shelf.settings(channel)).get(MODEL_SETTING)
         model = self._model(chosen)
         facts = await self._store.models.facts(model.name)
-        budgets = Budgets() if self._window is None else Budgets.within(await self._window())
         return Means(
             self._ranks,
             model,
             self._fallback,
-            budgets,
+            await self._fitting(),
             bool(facts.get(CLOSING_THINK)),
             self._clock,
             self._new_id,
         )
+
+    async def _fitting(self) -> Budgets:
+        """The budgets that fit the model's window, which is asked for again now and then: a server may be reloaded."""
+        if self._window is not None and self._clock() >= self._stale:
+            self._stale = self._clock() + WINDOW_FOR
+            self._budgets = Budgets.within(await self._window())
+        return self._budgets
 
     async def _earlier(self, row: QuestionRow, sources: Sequence[Source]) -> Turn | None:
         """The exchange this question replies to, when it was in the same place and is still permitted."""
