@@ -32,7 +32,10 @@ def say(key: str, locale: str | None = None, **params: str | int) -> str:
     text = _texts(locale_of(locale))[key]
     if isinstance(text, dict):
         text = text["one" if params.get("count") == 1 else "other"]
-    return str(text).format(**params)
+    # File names and titles come from strangers: a line break in one never makes a second line of a sentence of ours.
+    return str(text).format(
+        **{name: " ".join(value.splitlines()) if isinstance(value, str) else value for name, value in params.items()}
+    )
 
 
 def tell(notice: Notice, locale: str | None = None) -> str:
