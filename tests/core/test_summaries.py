@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from core import tags
+from core import formats, tags, words
 from core.errors import LoccitError, OperatorError, UpstreamError
 from core.ledgered import Ledgered
 from core.model import ChatRequest, ParsedBook, Segment, Span, Usage
 from core.prompts import load
 from core.retrieval.standins import summarised_segments
 from core.store import Store, Summary
-from core.summaries import Summarised, Summaries
+from core.summaries import Summaries, Summarised
 from tests.core.stores import NOON, book_of, sha
 from tests.fakes.model import Says, ScriptedModel, Step
+from tests.parts import SHARED, needs_shared
 
 TEXTS = (
     "The lamp was lit at six. Nobody came up the stairs. Ann wrote it in the log, in green ink as always, and slept.",
@@ -263,3 +264,20 @@ async def test_segments_without_text_stay_flagged_without_a_call(store: Store) -
     steps = await _run(store, model, book=bare)
     assert len(model.requests) == 2
     assert steps[-1].flagged == 1
+
+
+@needs_shared
+async def test_war_and_peace_costs_few_calls_and_little_more_than_its_text(sqlite_store: Store) -> None:
+    assert SHARED is not None
+    book = await formats.read(SHARED / "books" / "war-and-peace.epub", rank_path=None)
+    model = ScriptedModel(_first)
+    await _run(sqlite_store, model, book=replace(book, text_version="1"))
+    assert len(model.requests) <= 1.3 * book.characters / 18_000
+    given = 0.0
+    for request in model.requests:
+        text = " ".join(message.content for message in request.messages)
+        # o200k: a tag is nine tokens, English prose 4.4 characters a token (tests/bench/indexing.py counts exactly)
+        given += len(TAG.sub("", text)) / 4.4 + 9 * len(TAG.findall(text))
+    assert given <= 1.35 * book.characters / 4.4
+    prompt = load("summarise")
+    assert words.tokens(prompt.system + prompt.user) <= 350
