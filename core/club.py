@@ -166,6 +166,9 @@ class Club:
         """
         channel = await self._channel(question.conversation)
         cards = await self._meant(question)
+        if len(cards) == 1 and not question.every_book:
+            # Kept with the question: after a crash it means this book, whatever was added or chosen meanwhile.
+            question = replace(question, book=cards[0].sha256)
         turn = self._turns.setdefault(channel, asyncio.Lock())
         async with turn, aclosing(self._asking.ask(question, channel, cards, interim=interim)) as events:
             async for event in events:
@@ -316,7 +319,7 @@ class Club:
         async for event in self._library.resume(platform):
             yield event
         for row in await self._asking.unfinished(platform):
-            async for answer in self.ask(replace(row.question, patient=True)):
+            async for answer in self._take_up(replace(row.question, patient=True)):
                 yield answer
 
     async def keeps(self, platform: str) -> bool:
@@ -327,10 +330,19 @@ class Club:
         """Try the questions that wait for the provider; ends quietly while it is still down."""
         for row in await self._asking.kept(platform):
             try:
-                async for event in self.ask(row.question, interim=False):
+                async for event in self._take_up(row.question, interim=False):
                     yield event
             except (UpstreamError, OperatorError):
                 return
+
+    async def _take_up(self, question: Question, *, interim: bool = True) -> AsyncGenerator[AskEvent, None]:
+        """Answer a question on record; one that cannot be answered any more (its book is gone) holds up no other."""
+        try:
+            async with aclosing(self.ask(question, interim=interim)) as events:
+                async for event in events:
+                    yield event
+        except ReaderError as error:
+            await self._asking.give_up(question, error)
 
     # Which book, how far
 

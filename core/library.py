@@ -41,7 +41,7 @@ class Library:
         """Take up the uploads a crash left unfinished; one that fails now is recorded and passed over."""
         for row in await self._store.inbox.unfinished_uploads(platform):
             try:
-                async for event in self._take_in(row, None, accept_partial=False):
+                async for event in self._take_in(row, None, row.upload.accept_partial):
                     yield event
             except BadBook:
                 continue

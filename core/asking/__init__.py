@@ -81,6 +81,10 @@ class Asking:
                 await self._store.inbox.fail_question(question.event, Notice(error.key, error.params), self._now())
             raise
 
+    async def give_up(self, question: Question, error: LoccitError) -> None:
+        """A question on record that ends with a sentence instead of an answer."""
+        await self._store.inbox.fail_question(question.event, Notice(error.key, error.params), self._now())
+
     async def unfinished(self, platform: str) -> tuple[QuestionRow, ...]:
         """Questions a crash left without an answer, oldest first."""
         return await self._store.inbox.unfinished_questions(platform)

@@ -5,13 +5,15 @@ import random
 import sqlite3
 import sys
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from core.errors import BadBook, LoccitError, Missing
+from core.errors import BadBook, LoccitError, Missing, UpstreamError
 from core.model import Answered, ChatRequest, LibraryEvent, Question, Ready, Upload
+from tests.books.pdfs import half_scanned
 from tests.bot.running import CHECKOUT, environment
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
 from tests.fakes.model import ScriptedModel, Step
@@ -283,3 +285,47 @@ async def test_an_error_that_was_told_ends_the_question(tmp_path: Path) -> None:
         with pytest.raises(Missing, match="no_such_book"):
             await club.ask("What ink?", book="nothing like it", event="q")
         assert await resumed(club) == []
+
+
+async def test_a_question_taken_up_again_is_about_the_book_it_was_asked_about(tmp_path: Path) -> None:
+    """Meanwhile another book came and was chosen: neither "which book" nor an answer from the wrong one."""
+    async with open_club(tmp_path) as club:
+        sha256 = await club.shelve(lantern_house())
+        steps = club.club.ask(Question("q", ROOM, MEMBER, "What ink was the log kept in?"))
+        await anext(steps)
+        await steps.aclose()
+        await club.shelve(replace(lantern_house(), title="The Second House"))
+        await club.club.use(ROOM, "The Second House")
+    async with open_club(tmp_path) as club:
+        [answered] = [event for event in await resumed(club) if isinstance(event, Answered)]
+        assert [book for book, _ in answered.turn.books] == [sha256]
+
+
+async def test_a_kept_question_about_a_book_that_is_gone_holds_up_no_other(tmp_path: Path) -> None:
+    down = ScriptedModel([UpstreamError("model_down"), UpstreamError("model_down")])
+    async with open_club(tmp_path, down) as club:
+        gone = await club.shelve(lantern_house())
+        await club.shelve(replace(lantern_house(), title="The Second House"))
+        for number, book in enumerate((gone, "The Second House")):
+            question = Question(f"q{number}", ROOM, MEMBER, "What ink was the log kept in?", book, patient=True)
+            assert [event async for event in club.club.ask(question)]
+        assert await club.club.keeps(ROOM.platform)
+        await club.club.remove(ROOM, MEMBER, gone)
+    async with open_club(tmp_path, ScriptedModel(["Ink [f1-0-42]."])) as club:
+        events = [event async for event in club.club.answer_kept(ROOM.platform)]
+        assert sum(isinstance(event, Answered) for event in events) == 1
+        assert not await club.club.keeps(ROOM.platform)
+
+
+async def test_pages_that_may_be_left_out_stay_permitted_over_a_crash(tmp_path: Path) -> None:
+    """The reader chose to go on without the pages that are pictures; the resumed upload does not ask again."""
+    scan = half_scanned(tmp_path / "half.pdf")
+    data = tmp_path / "data"
+    async with open_club(data) as club:
+        steps = club.club.add_book(Upload("u", ROOM, MEMBER, scan, scan.name, accept_partial=True))
+        await anext(steps)
+        await steps.aclose()
+    async with open_club(data) as club:
+        assert [type(event) for event in await resumed(club)][-1:] == [Ready]
+        [card] = await club.club.shelf(ROOM)
+        assert card.warnings
