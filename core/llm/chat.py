@@ -1,7 +1,6 @@
 """`OpenAIChat`: any OpenAI-compatible provider as a `ChatModel`."""
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing
@@ -14,7 +13,7 @@ from core.llm.dialect import Dialect, build_body, thinking_switches
 from core.llm.failures import RETRIED, classify, error_words, read_retry_after, redact
 from core.llm.line import Line
 from core.llm.provider import Provider
-from core.llm.wire import BrokenStream, Events, Reply
+from core.llm.wire import Events, Reply
 from core.model.chat import Called, ChatEvent, ChatRequest, Said
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ log = logging.getLogger(__name__)
 
 _TAIL = 5.0
 """Seconds to wait for the usage once the reply has ended: it is worth little."""
+_LAST_BYTES = 0.2
+"""Seconds to wait for the end of the response once all is said: a connection read to its end is used again."""
 
 
 class _Refused(Exception):
@@ -82,7 +83,8 @@ class OpenAIChat:
         Raises OperatorError: model_key_refused, model_quota, model_unknown, model_context_exceeded, model_refused,
         model_address.
         """
-        async with self.line.slot(request.purpose):
+        async with AsyncExitStack() as stack:
+            await self.line.take_place(request.purpose, stack)
             attempt, dialect = 0, self.dialect
             while True:
                 body = build_body(request, self.name, dialect, self._switches)
@@ -129,11 +131,12 @@ class OpenAIChat:
         reply = Reply(f"call_{len(request.messages)}_", (message.content for message in request.messages))
         failure: LoccitError | None = None
         said = seen = False
-        broken: tuple[type[Exception], ...] = (BrokenStream, *self.line.broken)
+        breaks: tuple[type[Exception], ...] = (TimeoutError, *self.line.broken)
         async with AsyncExitStack() as stack:
             response = await self._open(body, stack, limit)
             self.dialect = dialect
-            pieces = _pieces(response).__aiter__()
+            events = Events()
+            pieces = _pieces(response, events)
             while True:
                 try:
                     # never around a yield: a timeout must not strike in the middle of the reader's own work
@@ -141,26 +144,28 @@ class OpenAIChat:
                         found = await anext(pieces, None)
                     if found is None:
                         break
-                    text = "".join([self._feed(reply, chunk) for chunk in found])
-                except TimeoutError:
-                    failure = UpstreamError("model_timeout")
+                except breaks as error:
+                    if not (reply.ended or events.done):
+                        late = isinstance(error, TimeoutError)
+                        failure = UpstreamError("model_timeout" if late else "model_down")
+                        log.info("model %s: the stream broke (%s)", self.name, type(error).__name__)
                     break
-                except LoccitError as error:
-                    failure = error
-                    break
-                except broken as error:
-                    log.info("model %s: the stream broke (%s)", self.name, type(error).__name__)
-                    failure = UpstreamError("model_down")
-                    break
-                if found:
-                    seen = True
+                text, failure = self._take(reply, found)
+                seen = seen or bool(found)
+                if events.done:
+                    limit = clock() + _LAST_BYTES
+                elif found:
                     limit = min(end, clock() + min(_TAIL if reply.ended else patience.total, patience.between_tokens))
                 if text:
                     said = True
                     yield Said(text)
+                if failure is None and events.broken:
+                    failure = UpstreamError("model_down")
+                if failure is not None:
+                    break
         if failure is None and not seen:
             failure = UpstreamError("model_down")  # 200 and nothing in it
-        if failure is not None and not said and not reply.ended:
+        if failure is not None and not said:
             raise failure
         calls, finished = reply.finish()
         for call in calls:
@@ -169,9 +174,9 @@ class OpenAIChat:
 
     async def _open(self, body: Mapping[str, Any], stack: AsyncExitStack, limit: float) -> "AsyncAPIResponse[Any]":
         client = await self.line.client()
-        extra = {key: value for key, value in body.items() if key not in ("model", "messages", "stream")}
+        # all of it as extra body: the client's own walk through the messages costs more than sending them
         manager = client.chat.completions.with_streaming_response.create(
-            model=body["model"], messages=body["messages"], stream=True, extra_body=extra
+            model=self.name, messages=[], stream=True, extra_body=dict(body)
         )
         try:
             async with asyncio.timeout_at(limit):
@@ -195,28 +200,29 @@ class OpenAIChat:
         toolless = status == 404 and "tools" in body and "tool" in words.lower()  # OpenRouter's way to say so
         return _Refused(words, ours) if ours.key == "model_refused" or toolless else ours
 
-    def _feed(self, reply: Reply, chunk: Mapping[str, Any]) -> str:
-        if not chunk.get("error"):
-            return reply.feed(chunk)
+    def _take(self, reply: Reply, chunks: list[dict[str, Any]]) -> tuple[str, LoccitError | None]:
+        """The text that these pieces add, and the error that one of them is."""
+        texts: list[str] = []
+        for chunk in chunks:
+            if chunk.get("error"):
+                return "".join(texts), self._stream_error(chunk)
+            texts.append(reply.feed(chunk))
+        return "".join(texts), None
+
+    def _stream_error(self, chunk: Mapping[str, Any]) -> LoccitError:
         words = error_words(chunk)
         log.warning("model %s: error in the stream: %s", self.name, redact(words, self.provider.api_key))
         code = chunk["error"].get("code") if isinstance(chunk["error"], Mapping) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
-        raise classify(429 if "rate_limit" in words.lower() else status, words, model=self.name)
+        return classify(429 if "rate_limit" in words.lower() else status, words, model=self.name)
 
 
-async def _pieces(response: "AsyncAPIResponse[Any]") -> AsyncIterator[list[dict[str, Any]]]:
+async def _pieces(response: "AsyncAPIResponse[Any]", events: Events) -> AsyncIterator[list[dict[str, Any]]]:
     """The objects of the stream, as many at a time as arrived together; a host that does not stream gives one."""
     if "json" in response.headers.get("content-type", "").split(";")[0]:
-        try:
-            whole = json.loads(await response.read())
-        except ValueError as error:
-            raise BrokenStream from error
-        yield [whole] if isinstance(whole, dict) else []
+        # as one event: a broken body is then a broken stream
+        yield events.feed(b"data:" + (await response.read()).replace(b"\n", b" ").lstrip() + b"\n")
         return
-    events = Events()
     async for data in response.iter_bytes():
         yield events.feed(data)
-        if events.done:
-            return
     yield events.close()

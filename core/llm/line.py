@@ -6,8 +6,7 @@ The only module that imports `openai`.
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -25,18 +24,15 @@ class Line:
         self._provider = provider
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
-        self._slots = asyncio.Semaphore(provider.max_in_flight)
-        # One slot is kept free of summaries: somebody who asks does not wait until a book is indexed.
+        self._places = asyncio.Semaphore(provider.max_in_flight)
+        # One place is kept free of summaries: somebody who asks does not wait until a book is indexed.
         self._unhurried = asyncio.Semaphore(max(1, provider.max_in_flight - 1))
 
-    @asynccontextmanager
-    async def slot(self, purpose: str) -> AsyncIterator[None]:
-        """Wait for a place among the requests in flight."""
-        async with AsyncExitStack() as stack:
-            if purpose == "summarise":
-                await stack.enter_async_context(self._unhurried)
-            await stack.enter_async_context(self._slots)
-            yield
+    async def take_place(self, purpose: str, stack: AsyncExitStack) -> None:
+        """Wait for a place among the requests in flight; it is given back when the stack unwinds."""
+        if purpose == "summarise":
+            await stack.enter_async_context(self._unhurried)
+        await stack.enter_async_context(self._places)
 
     async def client(self) -> "AsyncOpenAI":
         """The client, made at the first use in a thread: importing it takes half a second."""
@@ -53,8 +49,8 @@ class Line:
     @property
     def broken(self) -> tuple[type[Exception], ...]:
         """What the client and the HTTP library under it raise for a line that cannot be had, or breaks."""
-        openai, http, streams = (importlib.import_module(name) for name in ("openai", "httpx2", "anyio"))
-        return (openai.APIConnectionError, http.RequestError, http.StreamError, streams.EndOfStream, OSError)
+        openai, http, transport = (importlib.import_module(name) for name in ("openai", "httpx2", "aiohttp"))
+        return (openai.APIConnectionError, http.RequestError, http.StreamError, transport.ClientError, OSError)
 
     async def close(self) -> None:
         """Close the client; the line cannot be used afterwards."""
@@ -75,6 +71,7 @@ def _open_client(provider: Provider) -> "AsyncOpenAI":
         webhook_secret="none",
         base_url=provider.url,
         max_retries=0,
+        http_client=openai.DefaultAioHttpClient(),  # three times the answers a second of the default one
         timeout=openai.Timeout(None, connect=provider.timeouts.connect),
     )
     client.organization = client.project = client.admin_api_key = client.webhook_secret = None

@@ -22,31 +22,34 @@ _REASONS = {
 }  # fmt: skip
 
 
-class BrokenStream(ValueError):
-    """A piece of the stream cannot be read; what follows it cannot be trusted to be whole."""
-
-
 class Events:
     """Bytes in, JSON objects out. Cut lines anywhere; only line feeds end a line (U+2028 may stand in a text)."""
 
     def __init__(self) -> None:
         self._rest = b""
         self.done = False
+        self.broken = False
+        """Whether a piece was not JSON: what follows it cannot be trusted to be whole, and is not read."""
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
-        """The objects completed by `data`. Raises BrokenStream for an object that is not JSON."""
+        """The objects completed by `data`, up to a broken one."""
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
-        return [found for line in lines if (found := self._read(line)) is not None]
+        return self._read_all(lines)
 
     def close(self) -> list[dict[str, Any]]:
-        """What a last line without its line feed holds. A cut one is dropped: the stream has no end anyway."""
+        """What a last line without its line feed holds."""
         rest, self._rest = self._rest, b""
-        try:
-            found = self._read(rest)
-        except BrokenStream:
-            return []
-        return [] if found is None else [found]
+        return self._read_all([rest])
+
+    def _read_all(self, lines: list[bytes]) -> list[dict[str, Any]]:
+        found = []
+        for line in lines:
+            if self.broken:
+                break
+            if (data := self._read(line)) is not None:
+                found.append(data)
+        return found
 
     def _read(self, line: bytes) -> dict[str, Any] | None:
         if not line.startswith(b"data:"):
@@ -59,8 +62,9 @@ class Events:
             return None
         try:
             data = json.loads(payload)
-        except ValueError as error:
-            raise BrokenStream from error
+        except ValueError:
+            self.broken = True
+            return None
         return data if isinstance(data, dict) else None
 
 

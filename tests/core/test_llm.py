@@ -14,7 +14,7 @@ from core.errors import LoccitError, OperatorError, UpstreamError
 from core.llm import OpenAIChat, Provider, Retries, Timeouts, ask_context, describe, probe, request_key
 from core.llm.dialect import thinking_switches
 from core.llm.failures import classify, read_retry_after, redact
-from core.llm.wire import BrokenStream, Events
+from core.llm.wire import Events
 from core.llm.wire import Reply as WireReply
 from core.model.chat import Called, ChatEvent, ChatModel, ChatRequest, Finished, Message, Said, Tool, ToolCall
 from core.strings import LOCALES, say, tell
@@ -256,8 +256,13 @@ def test_a_line_cut_anywhere_even_inside_a_character_is_put_together() -> None:
             found += events.feed(data[at : at + size])
         found += events.close()
         assert (found, events.done) == ([{"a": "🧥\u2028"}, {"b": 1}], True)
-    with pytest.raises(BrokenStream):
-        Events().feed(b'data: {"a": \n')
+
+
+def test_what_stands_before_a_broken_piece_is_kept_and_what_follows_is_not_read() -> None:
+    events = Events()
+    assert events.feed(b'data: {"a": 1}\ndata: {"b": \ndata: {"c": 3}\n') == [{"a": 1}]
+    assert events.broken
+    assert events.feed(b'data: {"d": 4}\n') == []
 
 
 # --- what is sent ---
@@ -575,7 +580,8 @@ async def test_a_reader_who_leaves_frees_the_place_and_the_connection() -> None:
         chat = connect(fake, max_in_flight=1)
         stream = chat.stream(ASK)
         first: ChatEvent = await anext(stream)
-        assert first == Said("Green ")
+        assert isinstance(first, Said)
+        assert first.text.startswith("Green ")
         await stream.aclose()
         assert (await hear(chat))[0] == "Ink."
         await chat.close()
