@@ -42,13 +42,19 @@ class Ledgered:
                     yield event
                 return
             said: list[Said | Called] = []
+            end: Finished | None = None
             async with aclosing(_closable(self._model.stream(request))) as events:
                 async for event in events:
-                    if not isinstance(event, Finished):
+                    if isinstance(event, Finished):
+                        end = event
+                    else:
                         said.append(event)
-                    elif event.reason not in _UNFINISHED:
-                        await self._record(key, request, said, event)
-                    yield event
+                        yield event
+            # Written once the model has let go of its place in the line: the next request does not wait for our disk.
+            if end is not None:
+                if end.reason not in _UNFINISHED:
+                    await self._record(key, request, said, end)
+                yield end
 
     async def _record(self, key: str, request: ChatRequest, said: list[Said | Called], end: Finished) -> None:
         await self._ledger.record(

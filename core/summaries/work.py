@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from core import prompts, tags
-from core.errors import BrokenPromise, LoccitError, OperatorError, UpstreamError
+from core.errors import LoccitError, OperatorError, UpstreamError
 from core.llm.provider import DEFAULT_CONTEXT
 from core.model import Called, ChatModel, ChatRequest, Finished, Message, Said, Segment, Usage
 from core.prompts import tools
@@ -51,8 +51,9 @@ class _Job:
 class Summaries:
     """Summarises books. One run a book at a time; a second waits and finds the work done.
 
-    `model` should stand on the call ledger (`core.ledgered`), so that no finished reply is paid for twice. `parallel`
-    bounds the segments at work at once; `window` tells the model's window in tokens, asked once when it is needed.
+    `model` should stand on the call ledger (`core.ledgered`), so that no finished reply is paid for twice. `window`
+    tells the model's window in tokens, asked once when it is needed; without it one of 128,000 is assumed. `parallel`
+    bounds the segments at work, which are more than the requests a model lets fly at once: some are being stored.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Summaries:
         model: ChatModel,
         window: Callable[[], Awaitable[int]] | None = None,
         *,
-        parallel: int = 8,
+        parallel: int = 16,
     ) -> None:
         self._store = store
         self._model = model
@@ -183,6 +184,7 @@ class Summaries:
         """The reply's text, whether it called a tool (none was offered), and how it ended."""
         said: list[str] = []
         called = False
+        reason = ""
         async for event in self._model.stream(request):
             if isinstance(event, Said):
                 said.append(event.text)
@@ -190,8 +192,8 @@ class Summaries:
                 called = True
             elif isinstance(event, Finished):
                 job.usage += event.usage
-                return "".join(said), called, event.reason
-        raise BrokenPromise("no_answer_came")
+                reason = event.reason
+        return "".join(said), called, reason
 
 
 def _waits(segment: Segment, refresh: bool) -> bool:

@@ -71,7 +71,7 @@ async def measure(path: Path, folder: Path) -> bool:
         )
         ledgered = Ledgered(chat, store.ledger, lambda: datetime.now(UTC))
         began, busy = time.perf_counter(), time.process_time()
-        async for step in Summaries(store, ledgered, parallel=_IN_FLIGHT).summarise(sha(1), book.text_version):
+        async for step in Summaries(store, ledgered).summarise(sha(1), book.text_version):
             last = step
         wall, busy = time.perf_counter() - began, time.process_time() - busy
         await chat.close()
