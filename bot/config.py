@@ -17,6 +17,7 @@ SETTINGS = {
     "data": "LOCCIT_DATA",
     "database_url": "LOCCIT_DATABASE_URL",
     "locale": "LOCCIT_LOCALE",
+    "ocr": "LOCCIT_OCR",
     "llm_base_url": "LOCCIT_LLM_BASE_URL",
     "llm_api_key": "LOCCIT_LLM_API_KEY",
     "llm_model": "LOCCIT_LLM_MODEL",
@@ -36,6 +37,8 @@ class Config:
     """What the system or the operator prefers, as named there ("pt_BR.UTF-8"); `core.strings` picks from it."""
     database_url: str | None = field(default=None, repr=False)
     """None = SQLite in the data folder. May hold a password, so it never appears in a repr."""
+    ocr: str = ""
+    """Languages in which `ocrmypdf` may read picture pages ("eng+spa"); empty = it may not."""
     llm_base_url: str | None = None
     """Where an OpenAI-compatible provider listens. Without this and without a key: offline, answers are quotations."""
     llm_api_key: str | None = field(default=None, repr=False)
@@ -62,6 +65,7 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         data=Path(folder).expanduser().absolute() if folder else default_folder(environ),
         locale=found["locale"] or system_locale(environ),
         database_url=found["database_url"],
+        ocr=found["ocr"] or "",
         llm_base_url=found["llm_base_url"],
         llm_api_key=found["llm_api_key"],
         llm_model=found["llm_model"],

@@ -39,7 +39,7 @@ async def open_club(config: Config) -> "Club":
     store = await Store.open(config.database_url or "", config.data)
 
     if model is None:
-        return Club(store, reader, reader, config.data, now=now, clock=monotonic, new_id=new_id)
+        return Club(store, reader, reader, config.data, recognise=config.ocr, now=now, clock=monotonic, new_id=new_id)
     from core.llm import ask_context
 
     return Club(
@@ -48,6 +48,7 @@ async def open_club(config: Config) -> "Club":
         reader,
         config.data,
         models={name: model if name == model.name else model.with_model(name) for name in config.llm_models},
+        recognise=config.ocr,
         now=now,
         clock=monotonic,
         new_id=new_id,

@@ -10,6 +10,7 @@ from pathlib import Path
 from core import exports, passages, quotes, tags, words
 from core.asking import MODEL_SETTING, Asking
 from core.errors import Missing, OperatorError, ReaderError, UpstreamError
+from core.formats.pictures import PagePicture, Pictures
 from core.ledgered import Ledgered
 from core.library import Library
 from core.model import (
@@ -46,7 +47,8 @@ class Club:
 
     `fallback` quotes while `model` cannot be reached; `folder` holds the disposable rank tables; `clock` counts
     seconds steadily; `new_id` gives opaque ids of at most 40 bytes; `children` bounds the books read at once; `window`
-    tells how many tokens the model reads at once; `models` are others a channel may choose, by name; `sleep` waits (seconds) while a provider is down.
+    tells how many tokens the model reads at once; `models` are others a channel may choose, by name;
+    `recognise` names the languages of optical recognition ("" = off); `sleep` waits (seconds) while a provider is down.
     """
 
     def __init__(
@@ -61,13 +63,15 @@ class Club:
         new_id: Callable[[], str],
         children: int = 1,
         models: Mapping[str, ChatModel] | None = None,
+        recognise: str = "",
         window: Callable[[], Awaitable[int]] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._store = store
         self._now = now
         self._ranks = Ranks(store, folder / "ranks")
-        self._library = Library(store, self._ranks, now, children)
+        self._library = Library(store, self._ranks, now, children, recognise)
+        self._pictures = Pictures(folder / "pictures")
         self._default = model
         self._models = dict(models or {})
         self._asking = Asking(
@@ -91,6 +95,7 @@ class Club:
     async def close(self) -> None:
         if self._indexing is not None:
             await self._indexing.close()
+        await self._pictures.close()
         self._ranks.close()
         await self._store.close()
 
@@ -243,6 +248,22 @@ class Club:
         if pressed is None or pressed.channel != channel:
             raise Missing("unknown_note")
         return await self._open(conversation, pressed.footnote, before, after, locale, reader)
+
+    async def picture(self, conversation: Conversation, note: str) -> tuple[PagePicture, ...]:
+        """The page picture(s) behind a note of a PDF, its range marked; empty when there is none to be had.
+
+        What lies past the channel's limit is painted over. Raises Missing as `press` does.
+        """
+        channel = await self._channel(conversation)
+        pressed = await self._store.turns.footnote(note)
+        if pressed is None or pressed.channel != channel:
+            raise Missing("unknown_note")
+        return await passages.draw(self._store, self._pictures, channel, pressed.footnote)
+
+    async def cover(self, conversation: Conversation, choice: str | None = None) -> bytes | None:
+        """The cover picture as the book stores it, when it has one."""
+        card = await self._chosen(conversation, choice)
+        return await self._store.books.cover(card.sha256, card.text_version)
 
     async def open_tag(
         self,

@@ -1,6 +1,7 @@
 """Journey 1, upload -> book: accept durably, read in the box, store, give the channel its right; resume what a crash cut."""
 
 import asyncio
+import tempfile
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from datetime import datetime
@@ -8,7 +9,8 @@ from pathlib import Path
 
 from core import formats
 from core.errors import BadBook, BrokenPromise, LoccitError, Missing
-from core.model import Accepted, Contents, LibraryEvent, Notice, Reading, Ready, Upload
+from core.formats import recognition
+from core.model import Accepted, Contents, LibraryEvent, Notice, ParsedBook, Reading, Ready, Upload
 from core.retrieval.ranks import Ranks
 from core.store import Store, UploadRow
 
@@ -16,10 +18,14 @@ from core.store import Store, UploadRow
 class Library:
     """Adds books. The same bytes are read once for everybody; rights stay with each channel."""
 
-    def __init__(self, store: Store, ranks: Ranks, now: Callable[[], datetime], children: int) -> None:
+    def __init__(
+        self, store: Store, ranks: Ranks, now: Callable[[], datetime], children: int, recognise: str = ""
+    ) -> None:
+        """`children`: books read at once; `recognise`: languages for optical recognition ("eng+spa"), "" = not allowed."""
         self._store = store
         self._ranks = ranks
         self._now = now
+        self._recognise = recognise if recognition.installed() else ""
         self._children = asyncio.Semaphore(children)
         self._reading: dict[str, asyncio.Lock] = {}
 
@@ -33,6 +39,8 @@ class Library:
         channel = await self._store.shelf.channel(upload.conversation, self._now())
         sha256 = await self._store.originals.put(upload.path)
         row = await self._store.inbox.accept_upload(upload, channel, sha256, size, self._now())
+        if not await asyncio.to_thread(row.upload.path.is_file):  # dropped with a failed upload of the same bytes
+            await self._store.originals.put(upload.path)
         yield Accepted(upload.filename, size)
         async for event in self._take_in(row, upload.password, upload.accept_partial):
             yield event
@@ -59,6 +67,7 @@ class Library:
                     contents = await self._read(row, password, accept_partial)
         except LoccitError as error:
             await self._store.inbox.fail_upload(event, Notice(error.key, error.params), self._now())
+            await self._drop_unused(sha256)
             raise
         await self._store.shelf.grant(
             row.channel, sha256, contents.text_version, row.upload.reader.id, row.upload.filename, self._now()
@@ -75,7 +84,12 @@ class Library:
         rank = self._ranks.path(row.sha256, "new")
         await asyncio.to_thread(rank.parent.mkdir, parents=True, exist_ok=True)
         async with self._children:
-            book = await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)
+            try:
+                book = await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)
+            except BadBook as error:
+                if error.key not in ("book_is_scan", "book_half_scan") or not self._recognise:
+                    raise
+                book = await self._recognised(path, rank)
         if not book.title:
             book = replace(book, title=Path(row.upload.filename).stem)
         await self._store.books.save(row.sha256, book, self._now())
@@ -84,6 +98,20 @@ class Library:
         if contents is None:
             raise BrokenPromise("book_not_stored")
         return contents
+
+    async def _recognised(self, path: Path, rank: Path) -> ParsedBook:
+        """Picture pages read by machine. The copy with the text layer is only read, never kept."""
+        with tempfile.TemporaryDirectory(prefix="loccit-") as folder:
+            copy = Path(folder) / "recognised.pdf"
+            await recognition.recognise(path, copy, self._recognise)
+            book = await formats.read(copy, rank_path=rank, accept_partial=True)
+        return replace(book, machine_read=True)
+
+    async def _drop_unused(self, sha256: str) -> None:
+        """Delete the original of a failed upload, unless a book or another upload needs it."""
+        async with self._reading.setdefault(sha256, asyncio.Lock()):
+            if await self._store.books.contents(sha256) is None and not await self._store.inbox.awaits(sha256):
+                await self._store.originals.delete(sha256)
 
 
 def _size(path: Path) -> int:

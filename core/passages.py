@@ -1,7 +1,8 @@
 """Press -> passage: the exact stored text behind a note, in its surroundings. A lookup; no model, no search."""
 
 from core.errors import Missing
-from core.model import Passage, Span
+from core.formats.pictures import PagePicture, Pictures
+from core.model import Footnote, Passage, Span
 from core.retrieval.source import Source
 from core.store import Store
 from core.strings import say
@@ -58,6 +59,23 @@ async def open_passage(
         machine_read=source.card.machine_read,
         ahead=ahead,
     )
+
+
+async def draw(store: Store, pictures: Pictures, channel: int, note: Footnote) -> tuple[PagePicture, ...]:
+    """The page picture(s) of a note's range; empty for books without pages and whenever drawing fails.
+
+    Raises Missing when the book is gone from this channel or the place lies past its limit.
+    """
+    source = await Source.open(store, channel, note.book, text_version=note.text_version)
+    if not source.limit.permits(note.span):
+        raise Missing("beyond_limit")
+    if not source.paged:
+        return ()
+    near = [page for page in (note.span.file, note.span.file + 1) if page < source.files]
+    texts = {page: await store.books.file_text(note.book, note.text_version, page) for page in near}
+    original = store.originals.path(note.book)
+    drawn = await pictures.draw(original, note.book, note.text_version, note.span, texts, source.limit.position)
+    return drawn or ()
 
 
 def position_words(source: Source, span: Span, locale: str | None = None) -> str:

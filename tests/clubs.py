@@ -150,7 +150,9 @@ def said(turn: Turn) -> str:
 
 
 @asynccontextmanager
-async def open_club(folder: Path, model: ChatModel | None = None, *, steady: bool = False) -> AsyncIterator[TestClub]:
+async def open_club(
+    folder: Path, model: ChatModel | None = None, *, steady: bool = False, recognise: str = ""
+) -> AsyncIterator[TestClub]:
     """A club on a folder; opening the same folder again is a restart. `steady` stops the clock that spaces drafts."""
     clock = Clock()
     ids = count(int(time.time_ns()))
@@ -164,6 +166,7 @@ async def open_club(folder: Path, model: ChatModel | None = None, *, steady: boo
         now=clock,
         clock=time.monotonic if not steady else count(0, 1).__next__,
         new_id=lambda: f"id{next(ids)}",
+        recognise=recognise,
     )
     try:
         yield TestClub(club, store, clock)

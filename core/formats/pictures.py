@@ -59,6 +59,10 @@ class Pictures:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the children; the kept pictures stay."""
         async with self._lock:
             for name in list(self._boxes):
                 await self._close(name)

@@ -1,0 +1,131 @@
+"""Journey 1: nothing half stored, the same bytes once, the choice to go on, recognition where it is allowed, page pictures."""
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadBook, Missing
+from core.model import LibraryEvent, Ready, Upload
+from tests.books import pdfs
+from tests.books.lantern_epub import lantern_house
+from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, open_club
+
+
+def pages(path: Path, lines: Sequence[str]) -> Path:
+    """A PDF with one line a page."""
+    sheet = pdfs.Sheet()
+    for line in lines:
+        sheet.page()
+        sheet.line(line)
+    sheet.document.save(path)
+    return path
+
+
+async def add(club: TestClub, path: Path, event: str = "upload", *, partly: bool = False) -> list[LibraryEvent]:
+    upload = Upload(event, ROOM, MEMBER, path, path.name, accept_partial=partly)
+    return [step async for step in club.club.add_book(upload)]
+
+
+def originals(folder: Path) -> Sequence[Path]:
+    return [path for path in (folder / "originals").rglob("*") if path.is_file()]
+
+
+async def test_a_file_that_is_no_book_leaves_nothing_behind(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.epub"
+    bad.write_bytes(b"PK\x03\x04 but no archive")
+    async with open_club(tmp_path / "data") as club:
+        with pytest.raises(BadBook):
+            await add(club, bad)
+        assert await club.club.shelf(ROOM) == ()
+    assert originals(tmp_path / "data") == []
+    assert list((tmp_path / "data" / "ranks").glob("*")) == []
+
+
+async def test_the_same_bytes_are_read_once_and_a_second_channel_is_not_told(tmp_path: Path) -> None:
+    book = lantern_house(tmp_path)
+    async with open_club(tmp_path / "data") as club:
+        first = await add(club, book, "one")
+        again = await add(club, book, "two")
+        other = Upload("three", ELSEWHERE, MEMBER, book, "other.epub")
+        elsewhere = [step async for step in club.club.add_book(other)]
+    assert [step.known for step in (first[-1], again[-1], elsewhere[-1]) if isinstance(step, Ready)] == [
+        False,
+        True,
+        False,
+    ]
+    assert [type(step).__name__ for step in again] == ["Accepted", "Ready"]
+    assert len(originals(tmp_path / "data")) == 1
+
+
+async def test_a_failed_upload_spares_the_original_of_a_book_in_use(tmp_path: Path) -> None:
+    scan = pdfs.half_scanned(tmp_path / "half.pdf")
+    async with open_club(tmp_path / "data") as club:
+        with pytest.raises(BadBook) as refused:
+            await add(club, scan, "one")
+        assert refused.value.key == "book_half_scan"
+        assert originals(tmp_path / "data") == []
+        taken = await add(club, scan, "two", partly=True)
+        assert isinstance(taken[-1], Ready)
+        assert len(originals(tmp_path / "data")) == 1
+
+
+async def test_scans_are_read_by_the_recognition_program_when_the_operator_allows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program is a stand-in of ours that adds the text layer it was given: what is tested is everything around it."""
+    with_text = pages(
+        tmp_path / "text.pdf", ["The keeper counted seven ships before dawn.", "The fog came in at noon."]
+    )
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    program = programs / "ocrmypdf"
+    program.write_text(f'#!/bin/sh\nfor last; do :; done\ncp "{with_text}" "$last"\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    scan = pdfs.half_scanned(tmp_path / "scan.pdf")
+    async with open_club(tmp_path / "off") as club:
+        with pytest.raises(BadBook):
+            await add(club, scan)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    async with open_club(tmp_path / "on", recognise="eng") as club:
+        taken = await add(club, scan)
+        assert isinstance(taken[-1], Ready)
+        assert taken[-1].card.machine_read
+        turn = await club.ask("How many ships did the keeper count?")
+        passage = await club.club.press(ROOM, turn.answer.footnotes[0].id)
+    assert passage.quote == "The keeper counted seven ships before dawn."
+    assert passage.machine_read
+
+
+async def test_a_recognition_that_fails_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "ocrmypdf").write_text("#!/bin/sh\necho no language >&2\nexit 3\n")
+    (programs / "ocrmypdf").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    async with open_club(tmp_path / "data", recognise="xyz") as club:
+        with pytest.raises(BadBook) as refused:
+            await add(club, pdfs.half_scanned(tmp_path / "scan.pdf"))
+    assert refused.value.key == "book_not_recognised"
+    assert originals(tmp_path / "data") == []
+
+
+async def test_a_note_of_a_pdf_has_its_page_picture_and_one_of_an_epub_has_none(tmp_path: Path) -> None:
+    book = pages(tmp_path / "ships.pdf", ["The keeper counted seven ships before dawn.", "The fog came in at noon."])
+    async with open_club(tmp_path / "data") as club:
+        await add(club, book)
+        turn = await club.ask("How many ships did the keeper count?")
+        note = turn.answer.footnotes[0]
+        pictures = await club.club.picture(ROOM, note.id)
+        assert [picture.page for picture in pictures] == [0]
+        assert pictures[0].png.startswith(b"\x89PNG")
+        with pytest.raises(Missing):
+            await club.club.picture(ELSEWHERE, note.id)
+        await club.club.remove(ROOM, MEMBER)
+        with pytest.raises(Missing):
+            await club.club.picture(ROOM, note.id)
+        await add(club, lantern_house(tmp_path), "epub")
+        turn = await club.ask("What ink was the lighthouse log kept in?")
+        assert await club.club.picture(ROOM, turn.answer.footnotes[0].id) == ()
