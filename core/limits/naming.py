@@ -43,6 +43,7 @@ def nodes_of(contents: Contents, end: Position) -> list[Node]:
     """The contents in their order, then chapters that no line names. `end` is the end of the book."""
     chapters = {chapter.start: chapter for chapter in contents.chapters}
     starts = [Position(entry.file, entry.offset) for entry in contents.toc]
+    leaf = {start: at for at, start in enumerate(starts)}  # of a part and its first chapter, the chapter
     found: list[Node] = []
     stack: list[tuple[int, Node]] = []
     for at, entry in enumerate(contents.toc):
@@ -51,7 +52,7 @@ def nodes_of(contents: Contents, end: Position) -> list[Node]:
             after += 1
         while stack and stack[-1][0] >= entry.depth:
             stack.pop()
-        chapter = chapters.get(starts[at])
+        chapter = chapters.get(starts[at]) if leaf[starts[at]] == at else None
         title = chapter.title if chapter else entry.title
         under = [node for _, node in stack]
         node = Node(

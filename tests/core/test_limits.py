@@ -198,6 +198,16 @@ def test_a_chapter_number_that_the_book_prints_on_another_chapter_is_asked_back(
     assert read_limit("finished 2", book).position == Position(2, 0)
 
 
+def test_a_part_that_begins_where_its_first_chapter_does_is_not_the_chapter() -> None:
+    book = contents_of(
+        [("Part One", 1, 0, 0), ("The Ferry", 2, 0, 0), ("Storm", 2, 1, 0)],
+        [("The Ferry", (0, 0), (1, 0)), ("Storm", (1, 0), (2, 0))],
+        (50, 50, 1),
+    )
+    assert read_limit("finished The Ferry", book).position == Position(1, 0)
+    assert read_limit("finished Part One", book).position == Position(2, 0)
+
+
 def test_a_chapter_that_the_file_puts_before_its_turn_stays_hidden() -> None:
     """Contents that do not follow the text: the end of chapter 1 lies past the start of chapter 3."""
     book = contents_of(
