@@ -14,8 +14,7 @@ help:  ## show these lines
 demo: $(VENV)/.demo  ## add a book, ask two questions, open a footnote, then it is your turn
 	@$(BIN)/python -m bot demo --data .demo
 
-test: $(VENV)/.test  ## run every test this machine has the parts for, and name the parts left out
-	$(BIN)/lint-imports
+test: check  ## check, then run every test this machine has the parts for, and name the parts left out
 	$(BIN)/pytest $(PYTEST_FLAGS)
 
 check: $(VENV)/.test  ## check format, lint, types and the dependency rule
