@@ -11,8 +11,10 @@ from core.tags import (
     naked,
     naked_reference,
     note,
+    own,
     read_tagged,
     references,
+    respell,
     restore,
     tag,
     without_notes,
@@ -143,3 +145,11 @@ def test_headings_around_annotated_runs_do_not_end_up_in_their_texts() -> None:
 def test_a_settled_note_cannot_be_forged() -> None:
     forged = f"Ink {note(1)}"
     assert note(1) not in without_notes(forged)
+
+
+def test_our_own_tags_are_found_and_respelled_in_prose_that_is_not_the_runs_own() -> None:
+    summary = "She writes in ink [f1-0-42]. It reads [f·1-2-3] there [f1-43-88]. Later [f1-0-42]"
+    assert own(summary) == [INK, Span(1, 43, 88), INK]
+    moved = respell(summary, lambda span: f" {tag(Span(span.file + 9, span.start, span.end))}")
+    assert moved == summary.replace(" [f1-", " [f10-")
+    assert respell("Ink [f1-0-42].", lambda _: "") == "Ink."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.words import STOP_WORDS, fold, guess_language, is_cjk, primary, quarters, stem, terms, tokens
+from core.words import STOP_WORDS, fold, guess_language, is_cjk, primary, quarters, stem, terms, terms_each, tokens
 
 SAMPLES = {
     "en": "It was the best of times, it was the worst of times, and nobody knew what would become of them.",
@@ -128,3 +128,10 @@ def test_inflected_forms_share_a_stem_and_numbers_do_not() -> None:
 
 def test_the_primary_subtag_is_taken_from_any_spelling() -> None:
     assert [primary(tag) for tag in ("pt-BR", "EN_us", "zh-Hans", "de")] == ["pt", "en", "zh", "de"]
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+def test_terms_of_many_texts_are_those_of_each(language: str) -> None:
+    texts = [SAMPLES[language], "", "A1 b 7 ÉCOLES e\u0301t\u00e9", SAMPLES[language].upper()]
+    assert terms_each(texts, language) == [terms(text, language) for text in texts]
+    assert terms_each(["one\0two", "three"], language) == [terms("one\0two", language), terms("three", language)]
