@@ -2,7 +2,7 @@
 
 import re
 
-from core.footnotes.marks import CODE, GONE, NOTE_START, PROSE, SWEPT
+from core.footnotes.marks import CODE, GONE, NOTE_START, PROSE, SWEPT, code
 from core.tags import NOTE
 
 _SPACE = " \t\u00a0"
@@ -104,10 +104,18 @@ class Sweeper:
             return True
         inner = self._text[1 : end - 1]
         if inner != (bare := inner.rstrip(" \t")):
+            spare = len(inner) - len(bare) - _LONGEST
+            if spare > 0:
+                self._text = code(inner[: len(bare) + spare]) + code(inner[len(bare) + spare :]) + self._text[end:]
+                self._yield(len(bare) + spare + 2)
+                return True
             if end == len(self._text) and not final:
                 return False
             if self._text.startswith(_CODE_GONE, end):
                 self._text = f"{CODE}{bare}{PROSE}" + self._text[end:] if bare else self._text[end:]
+                return True
+            if self._text.startswith(CODE, end):  # the spaces may go on
+                self._text = self._text[: end - 1] + self._text[end + 1 :]
                 return True
         self._yield(end)
         return True

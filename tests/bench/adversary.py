@@ -2,7 +2,7 @@
 
 `python -m tests.bench.adversary [count] [first]`.
 
-Used so far: 0 to 9,999 while settling was written; 2,000,000 to 2,009,999 as a first look at seeds nobody had seen.
+Used so far: 0 to 9,999 and 100,000 to 100,399 while settling was written; first looks at 2,000,000 and 3,000,000 (10,000 each).
 """
 
 import sys

@@ -144,6 +144,7 @@ def test_c08_code_is_kept_and_its_note_stands_directly_after_the_fence() -> None
         ("Use `a[1-2] [f1-0-42]` now.", "Use a[1-2][1] now."),
         ("Use `print(“made up”)` now.", "Use print(“made up”) now."),
         ("```\nnever closed [f1-0-42]", "never closed\n[1]"),
+        ("```\n“x   [f9-0-1]   [f9-0-1] y\n```", "“x y"),
         ("A ` “made up” B.", "A ` made up B."),
     ],
 )
@@ -215,7 +216,24 @@ def test_c16_two_parts_and_a_cut_off_tag_are_dropped_and_the_cut_is_reported() -
 
 @pytest.mark.parametrize(
     "tail",
-    ["[", "[f", "[f1", "[f1-", "[f1-0-", "[f1-0-42", "[1-0-42", "f1-0-42", "(f1-0-4", "f1-0-", "[f1-0-42, ", "\\[f1"],
+    [
+        "[",
+        "[f",
+        "[f1",
+        "[f1-",
+        "[f1-0-",
+        "[f1-0-42",
+        "[1-0-42",
+        "f1-0-42",
+        "(f1-0-4",
+        "f1-0-",
+        "[f1-0-42, ",
+        "\\[f1",
+        "(f３‐４0",
+        "f１–０–",
+        "［ｆ１－",
+        "[1−0−",
+    ],
 )
 @pytest.mark.parametrize("reason", ["length", ""])
 def test_c16_a_tag_cut_off_anywhere_leaves_nothing_and_is_no_note(tail: str, reason: str) -> None:
