@@ -91,7 +91,7 @@ def _named(last: str, above: Sequence[str], nodes: Sequence[Node]) -> list[Node]
         lambda wanted, name: _key(wanted) == _key(name),
         lambda wanted, name: _loose(wanted) == _loose(name),
         lambda wanted, name: _loose(wanted) == _printed(name),
-        lambda wanted, name: len(_key(wanted)) > 2 and f" {_key(wanted)} " in f" {_key(name)} ",
+        lambda wanted, name: _telling(wanted) and f" {_key(wanted)} " in f" {_key(name)} ",
     )
     for way in ways:
         found = [node for node in under if _key(last) and any(way(last, name) for name in node.names)]
@@ -111,6 +111,11 @@ def _stands_under(above: Sequence[str], node: Node) -> bool:
         )
         for wanted in above
     )
+
+
+def _telling(wanted: str) -> bool:
+    """True when a part of a title is more than stop words: "the" names no chapter."""
+    return bool(wording.terms(wanted, wording.guess_language(wanted)))
 
 
 def _key(title: str) -> str:

@@ -21,14 +21,14 @@ def book(tmp_path: Path) -> Path:
 def test_ask_keeps_to_the_limit_and_names_it(book: Path, data: Path) -> None:
     text = loccit("text", book, "--json", data=data).objects[0]
     [first, *_] = text["chapters"]
-    [later] = loccit("ask", book, "What did the suitcase hold?", "--limit", "finished 1", "--json", data=data).objects
+    [later] = loccit("ask", book, "Whose coat was in the suitcase?", "--limit", "finished 1", "--json", data=data).objects
     assert later["outcome"] == "not_in_book"
     assert later["limit"] == {"words": "finished 1", "file": first["end"][0], "offset": first["end"][1]}
     assert all(run[:2] < first["end"] for run in later["evidence"])
     [inside] = loccit("ask", book, "Who had vanished?", "--limit", "en 2", "--json", data=data).objects
     assert inside["limit"]["words"] == "in 2"
     assert inside["outcome"] == "grounded"
-    [whole] = loccit("ask", book, "What did the suitcase hold?", "--limit", "all", "--json", data=data).objects
+    [whole] = loccit("ask", book, "Whose coat was in the suitcase?", "--limit", "all", "--json", data=data).objects
     assert whole["limit"] is None
     assert "oilskin" in whole["text"]
 
@@ -44,7 +44,7 @@ def test_the_channels_own_limit_also_holds(book: Path, data: Path) -> None:
     loccit("chat", book, data=data, stdin="/progress finished 1\n")
     [later] = loccit("quote", book, "smells of salt", "--limit", "finished 3", "--json", data=data).objects
     assert (later["match"], later["limit"]["words"]) == ("none", "finished 1")
-    [asked] = loccit("ask", book, "What did the suitcase hold?", "--json", data=data).objects
+    [asked] = loccit("ask", book, "Whose coat was in the suitcase?", "--json", data=data).objects
     assert (asked["outcome"], asked["limit"]["words"]) == ("not_in_book", "finished 1")
     assert "salt" in loccit("text", book, data=data).out
 

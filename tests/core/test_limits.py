@@ -149,6 +149,8 @@ REFUSED = [
     ("in chapter 5", "limit_no_such_chapter"),
     ("finished The Murder", "limit_no_such_title"),
     ("banana", "limit_no_such_title"),
+    ("finished the", "limit_no_such_title"),
+    ("in T", "limit_no_such_title"),
     ("page 77", "limit_no_such_page"),
     ("101 %", "limit_past_hundred"),
     ("finished Storm", "limit_which"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.books.lantern_epub import CHAPTERS, lantern_house
 from tests.journeys.room import Room
 
-COAT = "What did the suitcase hold?"
+COAT = "Whose coat was in the suitcase?"
 LATER_TITLES = [title for title, _ in CHAPTERS[1:]]
 
 
