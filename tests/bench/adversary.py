@@ -2,7 +2,7 @@
 
 `python -m tests.bench.adversary [count] [first]`.
 
-Used so far: 0 to 9,999 and 100,000 to 100,399 while settling was written; first looks at 2,000,000 and 3,000,000 (10,000 each).
+Used so far: 0 to 9,999 and 100,000 to 100,399 while settling was written; 10,000 each from 2, 3 and 4 million as first looks.
 """
 
 import sys
