@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from core import exports, passages, quotes, tags, words
+from core import choosing, exports, passages, quotes, tags
 from core.asking import MODEL_SETTING, Asking
 from core.errors import Missing, OperatorError, ReaderError, UpstreamError
 from core.formats.pictures import PagePicture, Pictures
@@ -37,9 +37,6 @@ from core.progress import UNDO, Progress
 from core.retrieval import Ranks, Source
 from core.store import Store
 from core.summaries import Indexing, Summaries, Summarised
-
-SHORTEST_ID = 8
-"""Characters of a book id that are enough to name it."""
 
 
 class Club:
@@ -399,52 +396,9 @@ class Club:
         )
 
     async def _meant(self, question: Question) -> list[BookCard]:
-        """The books a question is about: all, the one named, that of the exchange replied to, the one in use, the only one."""
-        shelf = await self.shelf(question.conversation)
-        if question.every_book and shelf:
-            return list(shelf)
-        if question.book is not None:
-            return [await self._chosen(question.conversation, question.book)]
-        named = [card for card in shelf if _names(question.text, card)]
-        if len(named) == 1:
-            return named
         earlier = await self._store.turns.get(question.reply_to) if question.reply_to else None
-        meant = {sha256 for sha256, _ in earlier.books} if earlier else set()
-        followed = [card for card in shelf if card.sha256 in meant]
-        if followed:
-            return followed
-        return [await self._chosen(question.conversation, None)]
+        replied_to = {sha256 for sha256, _ in earlier.books} if earlier else set()
+        return choosing.meant(await self.shelf(question.conversation), question, replied_to)
 
     async def _chosen(self, conversation: Conversation, choice: str | None) -> BookCard:
-        """A book by shelf number, title words or id; None = the one in use or the only one. Raises Missing."""
-        shelf = await self.shelf(conversation)
-        if not shelf:
-            raise Missing("no_book")
-        if choice is None:
-            meant = [card for card in shelf if card.current] or list(shelf)
-        else:
-            meant = _matches(shelf, choice.strip())
-        if len(meant) == 1:
-            return meant[0]
-        titles = " · ".join(f"{shelf.index(card) + 1}. {card.title}" for card in (meant or shelf))
-        raise Missing("which_book" if meant else "no_such_book", titles=titles, choice=choice or "")
-
-
-def _matches(shelf: tuple[BookCard, ...], choice: str) -> list[BookCard]:
-    if choice.isdecimal() and 1 <= int(choice) <= len(shelf):
-        return [shelf[int(choice) - 1]]
-    if len(choice) >= SHORTEST_ID:
-        by_id = [card for card in shelf if card.sha256.startswith(choice.lower())]
-        if by_id:
-            return by_id
-    wanted = words.fold(choice)
-    exact = [card for card in shelf if words.fold(card.title) == wanted]
-    return exact or [card for card in shelf if wanted and wanted in words.fold(card.title)]
-
-
-def _names(text: str, card: BookCard) -> bool:
-    """True when a question holds the whole title of a book, as words."""
-    asked = "".join(char if char.isalnum() else " " for char in words.fold(text)).split()
-    title = "".join(char if char.isalnum() else " " for char in words.fold(card.title)).split()
-    length = len(title)
-    return length > 0 and any(asked[at : at + length] == title for at in range(len(asked) - length + 1))
+        return choosing.chosen(await self.shelf(conversation), choice)

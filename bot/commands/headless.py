@@ -17,7 +17,8 @@ from bot.folder import hold
 from bot.output import OutputFailed, print_json, print_lines
 from bot.shapes import Json
 from bot.wiring import new_id, open_club
-from core.club import SHORTEST_ID, Club
+from core.choosing import SHORTEST_ID
+from core.club import Club
 from core.errors import Missing
 from core.model import BookCard, Ready
 
