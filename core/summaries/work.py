@@ -53,7 +53,8 @@ class Summaries:
 
     `model` should stand on the call ledger (`core.ledgered`), so that no finished reply is paid for twice. `window`
     tells the model's window in tokens, asked once when it is needed; without it one of 128,000 is assumed. `parallel`
-    bounds the segments at work, which are more than the requests a model lets fly at once: some are being stored.
+    bounds the calls that are not yet on record, which is what a crash may lose; twice as many segments are at work, for
+    storing one must not keep the next from being asked for.
     """
 
     def __init__(
@@ -62,12 +63,13 @@ class Summaries:
         model: ChatModel,
         window: Callable[[], Awaitable[int]] | None = None,
         *,
-        parallel: int = 16,
+        parallel: int = 8,
     ) -> None:
         self._store = store
         self._model = model
         self._window = window
-        self._parallel = parallel
+        self._calls = asyncio.Semaphore(parallel)
+        self._at_work = 2 * parallel
         self._budget = 0
         self._most_reply = 0
         self._running: dict[tuple[str, str], asyncio.Lock] = {}
@@ -96,7 +98,7 @@ class Summaries:
             flying: set[asyncio.Task[bool]] = set()
             try:
                 while True:
-                    while failure is None and len(flying) < self._parallel and (segment := next(todo, None)):
+                    while failure is None and len(flying) < self._at_work and (segment := next(todo, None)):
                         flying.add(asyncio.create_task(self._one(job, segment)))
                     if not flying:
                         break
@@ -166,7 +168,8 @@ class Summaries:
                 book=job.sha256,
             )
             try:
-                draft, called, end = await self._reply(job, request)
+                async with self._calls:
+                    draft, called, end = await self._reply(job, request)
             except UpstreamError as error:
                 if error.key != "model_filtered":
                     raise
