@@ -69,8 +69,10 @@ class Club:
         self._ranks = Ranks(store, folder / "ranks")
         self._library = Library(store, self._ranks, now, children, recognise)
         self._pictures = Pictures(folder / "pictures")
+        if model is not fallback:
+            model = Ledgered(model, store.ledger, now)
         self._default = model
-        self._models = dict(models or {})
+        self._models = {name: Ledgered(other, store.ledger, now) for name, other in (models or {}).items()}
         self._asking = Asking(
             store,
             self._ranks,
@@ -86,7 +88,7 @@ class Club:
         self._summaries: Summaries | None = None
         self._indexing: Indexing | None = None
         if model is not fallback:
-            self._summaries = Summaries(store, Ledgered(model, store.ledger, now), window)
+            self._summaries = Summaries(store, model, window)
             self._indexing = Indexing(store, self._summaries, sleep=sleep)
 
     async def close(self) -> None:

@@ -270,7 +270,7 @@ class Console:
 
     async def _go_on(self, _: str, page: Page) -> None:
         if self._cut is None:
-            raise ReaderError("console_nothing_cut")
+            raise ReaderError("nothing_to_continue")
         await self._put(replace(self._question("/continue"), reply_to=self._cut, go_on=True), page)
 
     async def _put(self, question: Question, page: Page) -> None:

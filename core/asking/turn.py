@@ -9,7 +9,7 @@ from core.asking import history, wording
 from core.asking.loop import Draft, Loop, Spoken, executed
 from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
-from core.errors import OperatorError, UpstreamError
+from core.errors import OperatorError, ReaderError, UpstreamError
 from core.footnotes import Settled, Settler
 from core.limits import say_limit
 from core.model import (
@@ -107,6 +107,8 @@ class TurnRun:
     async def _from_the_book(
         self, model: ChatModel, asked_at: datetime, notices: list[Notice]
     ) -> AsyncGenerator[AskEvent, None]:
+        if self._question.go_on and self._earlier is None:
+            raise ReaderError("nothing_to_continue")
         tools = Tools(self._evidence, self._means.ranks, model, self._budgets())
         loop = self._loop(model, tools)
         wanted = self._question.text

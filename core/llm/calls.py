@@ -18,7 +18,9 @@ _TAGGED = re.compile(
 _FUNCTION = re.compile(r"\s*<function=([\w.-]+)>(.*?)(?:</function>\s*|\Z)", re.S)
 _PARAMETER = re.compile(r"<parameter=([\w.-]+)>\s*(.*?)\s*</parameter>", re.S)
 _NAMED = re.compile(r"\s*([\w.-]+)\s*(?:\[ARGS\]|\[CALL_ID\][^\[{]*\[ARGS\])?\s*(\{.*)", re.S)
-_OBJECT_LINE = re.compile(r"^[ \t]*(?:```[\w-]*[ \t]*\n[ \t]*)?(?=[{\[]\s*[{\"'“])", re.M)
+_BEGIN = r"(?:^|(?<=</think>)|(?<=</thinking>))"
+"""Where a call may begin: a line, or where a thought ends."""
+_OBJECT_LINE = re.compile(rf"{_BEGIN}[ \t]*(?:```[\w-]*[ \t]*\n[ \t]*)?(?=[{{\[]\s*[{{\"'“])", re.M)
 _FENCE_END = re.compile(r"\s*```[ \t]*(?:\n|\Z)")
 _SHAPES = (("name", ("arguments", "parameters", "args", "input")), ("tool", ("arguments", "parameters", "args", "input")), ("function", ("arguments", "parameters", "args")))  # fmt: skip
 
@@ -135,7 +137,7 @@ def _python_calls(content: str, offered: Collection[str]) -> Iterator[tuple[int,
     if not offered:
         return
     names = "|".join(re.escape(name) for name in sorted(offered))
-    fenced = rf"^[ \t]*(?P<open>```[\w-]*[ \t]*\n[ \t]*)?(?P<call>(?:{names})\([^\n]*\))[ \t]*;?(?(open)\s*```[ \t]*|)$"
+    fenced = rf"{_BEGIN}[ \t]*(?P<open>```[\w-]*[ \t]*\n[ \t]*)?(?P<call>(?:{names})\([^\n]*\))[ \t]*;?(?(open)\s*```[ \t]*|)$"
     for match in re.finditer(fenced, content, re.M):
         if calls := _python_call(match["call"]):
             yield match.start(), match.end(), calls
@@ -162,7 +164,7 @@ def _python_call(text: str) -> list[Call]:
 
 _MARKS = ("<tool_call>", "<function_call>", "<toolcall>", "<function=", "[TOOL_CALLS]", "<|python_tag|>")
 _KEYS = ("name", "tool", "function", "tool_calls", "id", "type", "arguments", "parameters", "args", "input")
-_CANDIDATE = re.compile(r"^[ \t]*|[<\[]", re.M)
+_CANDIDATE = re.compile(rf"{_BEGIN}[ \t]*|[<\[]", re.M)
 _FENCED = re.compile(r"```[\w-]*[ \t]*(?:\n[ \t]*|\Z)")
 _FIRST_KEY = re.compile(r"(?:\[\s*)?(?:\{\s*(?:[\"'“](\w*))?)?")
 _LONGEST_CALL = 4_000
