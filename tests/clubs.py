@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from core.club import Club
 from core.document import plain
+from core.formats.runs import cut_runs
 from core.model import (
     Answered,
     AskEvent,
@@ -31,6 +32,7 @@ from core.model import (
 from core.offline import OfflineReader
 from core.store import Store
 from tests.books import lantern
+from tests.books.long_text import chapter
 
 ROOM = Conversation("console", "local")
 ELSEWHERE = Conversation("console", "elsewhere")
@@ -45,6 +47,14 @@ def lantern_house(*, dial: bool = False) -> ParsedBook:
         files.append(SpineFile(4, "", lantern.DIAL_TEXT))
         runs[lantern.DIAL] = lantern.DIAL_TEXT
     return book_of(files, sorted(runs), lantern.CHAPTERS, "The Lantern House")
+
+
+def long_book(chapters: int = 12, characters: int = 16_000) -> ParsedBook:
+    """A book that is never given whole: chapters of made-up days, no sentence like another."""
+    texts = ["The Log of Days", *("\n\n".join(chapter(number, characters)) for number in range(1, chapters + 1))]
+    files = [SpineFile(number, "", text) for number, text in enumerate(texts)]
+    titles = [f"Part {number}" for number in range(1, chapters + 1)]
+    return book_of(files, [run for file in files for run in cut_runs(file)], titles, "The Log of Days")
 
 
 def book_of(
@@ -151,7 +161,12 @@ def said(turn: Turn) -> str:
 
 @asynccontextmanager
 async def open_club(
-    folder: Path, model: ChatModel | None = None, *, steady: bool = False, recognise: str = ""
+    folder: Path,
+    model: ChatModel | None = None,
+    *,
+    steady: bool = False,
+    recognise: str = "",
+    models: Mapping[str, ChatModel] | None = None,
 ) -> AsyncIterator[TestClub]:
     """A club on a folder; opening the same folder again is a restart. `steady` stops the clock that spaces drafts."""
     clock = Clock()
@@ -167,6 +182,7 @@ async def open_club(
         clock=time.monotonic if not steady else count(0, 1).__next__,
         new_id=lambda: f"id{next(ids)}",
         recognise=recognise,
+        models=models,
     )
     try:
         yield TestClub(club, store, clock)

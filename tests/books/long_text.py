@@ -13,20 +13,26 @@ _DID = (
 )
 
 
+def chapter(number: int, characters: int) -> list[str]:
+    """The paragraphs of one chapter."""
+    found: list[str] = []
+    size = at = 0
+    while size < characters:
+        at += 1
+        sentences = [
+            f"On day {number * 1000 + at * 7 + more} {_WHO[(at + more) % 6]} {_DID[(at * 5 + more) % 6]}."
+            for more in range(6)
+        ]
+        found.append(" ".join(sentences))
+        size += len(found[-1]) + 2
+    return found
+
+
 def write_long_text(path: Path, chapters: int, characters: int = 16_000) -> Path:
     """Write the book; as many segments as `chapters` when a chapter has 10,000 to 20,000 characters."""
     parts = []
-    for chapter in range(1, chapters + 1):
-        parts.append(f"# Chapter {chapter}\n")
-        size = number = 0
-        while size < characters:
-            number += 1
-            sentences = [
-                f"On day {chapter * 1000 + number * 7 + at} {_WHO[(number + at) % 6]} {_DID[(number * 5 + at) % 6]}."
-                for at in range(6)
-            ]
-            paragraph = " ".join(sentences)
-            size += len(paragraph) + 2
-            parts.append(f"{paragraph}\n")
+    for number in range(1, chapters + 1):
+        parts.append(f"# Chapter {number}\n")
+        parts += [f"{paragraph}\n" for paragraph in chapter(number, characters)]
     path.write_text("\n".join(parts), encoding="utf-8")
     return path
