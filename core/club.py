@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core import choosing, exports, passages, quotes, tags
 from core.asking import MODEL_SETTING, Asking
-from core.errors import Missing, OperatorError, ReaderError, UpstreamError
+from core.errors import BrokenPromise, LoccitError, Missing, OperatorError, ReaderError, UpstreamError
 from core.formats.pictures import PagePicture, Pictures
 from core.ledgered import Ledgered
 from core.library import Library
@@ -23,6 +23,7 @@ from core.model import (
     Footnote,
     LibraryEvent,
     Limit,
+    Notice,
     ParsedBook,
     Passage,
     Question,
@@ -31,6 +32,7 @@ from core.model import (
     Reader,
     Ready,
     Turn,
+    Unanswered,
     Upload,
 )
 from core.progress import UNDO, Progress
@@ -323,12 +325,12 @@ class Club:
         parts = []
         for kept in turns:
             turn = await self._progress.told(channel, kept, locale)
-            opened: list[Passage | Missing] = []
+            opened: list[Passage | LoccitError] = []
             for note in turn.answer.footnotes:
                 try:
                     opened.append(await self._open(conversation, note, 0, 0, locale, None))
-                except Missing as missing:
-                    opened.append(missing)
+                except (Missing, BrokenPromise) as error:
+                    opened.append(error)
             parts.append(exports.turn(turn, opened, locale))
         return exports.chat(parts, locale)
 
@@ -363,6 +365,7 @@ class Club:
                     yield event
         except ReaderError as error:
             await self._asking.give_up(question, error)
+            yield Unanswered(question.text, Notice(error.key, error.params))
 
     # Which book, how far
 

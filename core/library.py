@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 from core import formats
-from core.errors import BadBook, BrokenPromise, LoccitError, Missing
+from core.errors import BadBook, BrokenPromise, Missing, ReaderError
 from core.formats import recognition
-from core.model import Accepted, Contents, LibraryEvent, Notice, ParsedBook, Reading, Ready, Upload
+from core.model import Accepted, Contents, LibraryEvent, Notice, ParsedBook, Reading, Ready, Refused, Upload
 from core.retrieval.ranks import Ranks
 from core.store import Store, UploadRow
 
@@ -46,13 +46,16 @@ class Library:
             yield event
 
     async def resume(self, platform: str) -> AsyncGenerator[LibraryEvent, None]:
-        """Take up the uploads a crash left unfinished; one that fails now is recorded and passed over."""
+        """Take up the uploads a crash left unfinished; one that cannot become a book is named, the rest go on.
+
+        Raises OperatorError (a full disk, a database that is away): what is left stays accepted for the next start.
+        """
         for row in await self._store.inbox.unfinished_uploads(platform):
             try:
                 async for event in self._take_in(row, None, row.upload.accept_partial):
                     yield event
-            except BadBook:
-                continue
+            except (ReaderError, BrokenPromise) as error:
+                yield Refused(row.upload.filename, Notice(error.key, error.params))
 
     async def _take_in(
         self, row: UploadRow, password: str | None, accept_partial: bool
@@ -65,7 +68,10 @@ class Library:
                 if contents is None:
                     yield Reading("extract")
                     contents = await self._read(row, password, accept_partial)
-        except LoccitError as error:
+                elif not known and await self._asks_something(row, contents):
+                    yield Reading("extract")
+                    await self._box(row, None, password, accept_partial)
+        except (ReaderError, BrokenPromise) as error:
             await self._store.inbox.fail_upload(event, Notice(error.key, error.params), self._now())
             await self._drop_unused(sha256)
             raise
@@ -80,16 +86,9 @@ class Library:
 
     async def _read(self, row: UploadRow, password: str | None, accept_partial: bool) -> Contents:
         """Extract in the boxed child, keep the rank table it built, store everything in one transaction."""
-        path = self._store.originals.path(row.sha256)
         rank = self._ranks.path(row.sha256, "new")
         await asyncio.to_thread(rank.parent.mkdir, parents=True, exist_ok=True)
-        async with self._children:
-            try:
-                book = await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)
-            except BadBook as error:
-                if error.key not in ("book_is_scan", "book_half_scan") or not self._recognise:
-                    raise
-                book = await self._recognised(path, rank)
+        book = await self._box(row, rank, password, accept_partial)
         if not book.title:
             book = replace(book, title=Path(row.upload.filename).stem)
         await self._store.books.save(row.sha256, book, self._now())
@@ -99,7 +98,25 @@ class Library:
             raise BrokenPromise("book_not_stored")
         return contents
 
-    async def _recognised(self, path: Path, rank: Path) -> ParsedBook:
+    async def _box(self, row: UploadRow, rank: Path | None, password: str | None, accept_partial: bool) -> ParsedBook:
+        """The book as the boxed child reads it, with recognised pages where that is allowed."""
+        path = self._store.originals.path(row.sha256)
+        async with self._children:
+            try:
+                return await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)
+            except BadBook as error:
+                if error.key not in ("book_is_scan", "book_half_scan") or not self._recognise:
+                    raise
+                return await self._recognised(path, rank)
+
+    async def _asks_something(self, row: UploadRow, contents: Contents) -> bool:
+        """Whether a PDF known from another channel wants a password, or a word about its picture pages, from this one too.
+
+        What one channel knew or chose is no right of another's (P9): the file is read once more, and the text stays.
+        """
+        return bool(contents.blind) or await asyncio.to_thread(_may_be_locked, self._store.originals.path(row.sha256))
+
+    async def _recognised(self, path: Path, rank: Path | None) -> ParsedBook:
         """Picture pages read by machine. The copy with the text layer is only read, never kept."""
         with tempfile.TemporaryDirectory(prefix="loccit-") as folder:
             copy = Path(folder) / "recognised.pdf"
@@ -112,6 +129,12 @@ class Library:
         async with self._reading.setdefault(sha256, asyncio.Lock()):
             if await self._store.books.contents(sha256) is None and not await self._store.inbox.awaits(sha256):
                 await self._store.originals.delete(sha256)
+
+
+def _may_be_locked(path: Path) -> bool:
+    """True for a PDF that names an encryption; its trailer, where the name stands, is never compressed."""
+    data = path.read_bytes()
+    return data.lstrip()[:5] == b"%PDF-" and b"/Encrypt" in data
 
 
 def _size(path: Path) -> int:

@@ -72,7 +72,8 @@ class OfflineReader:
 
 def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
     """The sentences that say most about the question, in reading order, each with the run it stands in."""
-    asked = frozenset(_stems(question, words.guess_language(question)))
+    language = words.guess_language(question)
+    asked = frozenset(_stems(question, language, clear=True) or _stems(question, language))
     found = _sentences(pieces)
     if not asked or not found:
         return []
@@ -135,9 +136,9 @@ def _beside(found: Sequence[_Sentence], at: int) -> frozenset[str]:
     return stems
 
 
-def _stems(text: str, language: str) -> list[str]:
+def _stems(text: str, language: str, *, clear: bool = False) -> list[str]:
     """Comparable word beginnings: five letters forgive most endings; unspaced scripts come as pairs already."""
-    return [term if words.is_cjk(term[0]) else term[:5] for term in words.terms(text, language)]
+    return [term if words.is_cjk(term[0]) else term[:5] for term in words.terms(text, language, clear=clear)]
 
 
 def _pick(messages: Sequence[Message]) -> str:

@@ -25,7 +25,9 @@ from core.model import (
     Reader,
     Reading,
     Ready,
+    Refused,
     Searching,
+    Unanswered,
     Upload,
 )
 from core.strings import LOCALES, say
@@ -315,6 +317,10 @@ class Console:
                     self.keeps = self.keeps or kept
                     asked = view.sentence(page.look, "console_resumed", question=turn.question) if resumed else []
                     page.say([*asked, *view.answer(turn.answer, page.look)])
+                case Refused(filename, notice):
+                    page.say(view.failed(filename, notice, page.look))
+                case Unanswered(question, notice):
+                    page.say(view.failed(question, notice, page.look))
                 case Answered():
                     pass  # a command that was stopped; whoever ran it is gone
 

@@ -20,6 +20,7 @@ from core.model import (
     LineBreak,
     Link,
     ListBlock,
+    Notice,
     Paragraph,
     ParsedBook,
     Passage,
@@ -46,6 +47,11 @@ def model(name: str, offered: Sequence[str], look: Look) -> list[str]:
     return sentence(
         look, "console_models" if offered else "console_model", model=name, **({"offered": others} if offered else {})
     )
+
+
+def failed(what: str, notice: Notice, look: Look) -> list[str]:
+    """What was left open last time and cannot be finished: its name or words, and why."""
+    return [*sentence(look, "console_resumed", question=what), *wrap([Piece(tell(notice, look.locale))], look)]
 
 
 def sentence(look: Look, key: str, **params: str | int) -> list[str]:

@@ -147,7 +147,7 @@ class TurnRun:
             yield self._answered(body, settled, "grounded", notices, usage, model, asked_at)
             return
         body = wording.nothing_found(self._sources, self._locale)
-        if settled.markdown and not self._limited:  # under a limit, what a model knows by itself may lie ahead
+        if _shows(settled.markdown) and not self._limited:  # under a limit, what a model knows by itself may lie ahead
             body = (*body, wording.not_from_the_book(self._locale), *self._parsed(settled.markdown, ()))
         yield self._answered(body, settled, "not_in_book", notices, usage, model, asked_at)
 
@@ -300,3 +300,8 @@ class TurnRun:
             note = self._notes.setdefault(run, self._means.new_id())
             found.append(Footnote(number, tag(run), source.sha256, source.text_version, span, note))
         return tuple(found)
+
+
+def _shows(markdown: str) -> bool:
+    """True when there is something to be seen in it: invisible characters alone are no words."""
+    return any(char.isalnum() for char in markdown)

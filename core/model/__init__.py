@@ -45,8 +45,10 @@ from core.model.club import (
     Reader,
     Reading,
     Ready,
+    Refused,
     Searching,
     Turn,
+    Unanswered,
     Upload,
 )
 from core.model.document import (
@@ -117,6 +119,7 @@ __all__ = [
     "Reader",
     "Reading",
     "Ready",
+    "Refused",
     "Said",
     "Searching",
     "Segment",
@@ -128,6 +131,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "Turn",
+    "Unanswered",
     "Upload",
     "Usage",
 ]

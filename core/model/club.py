@@ -247,7 +247,15 @@ class Ready:
     known: bool
 
 
-LibraryEvent = Accepted | Reading | Ready
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An upload taken up after a restart could not become a book."""
+
+    filename: str
+    notice: Notice
+
+
+LibraryEvent = Accepted | Reading | Ready | Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,4 +281,12 @@ class Answered:
     kept: bool = False
 
 
-AskEvent = Searching | Drafting | Answered
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A question taken up after a restart or an outage can no longer be answered."""
+
+    question: str
+    notice: Notice
+
+
+AskEvent = Searching | Drafting | Answered | Unanswered

@@ -79,13 +79,14 @@ def primary(language: str) -> str:
     return re.split(r"[-_.]", language.strip().lower(), maxsplit=1)[0]
 
 
-def terms(text: str, language: str) -> list[str]:
+def terms(text: str, language: str, *, clear: bool = False) -> list[str]:
     """The content terms of a text, folded, in order, repeats included: its words without the language's stop words.
 
     Single letters are no terms; CJK and other unspaced scripts yield two-character pieces, without the pieces made of
-    stop words alone. Empty for a text that says nothing ("what is it about?").
+    stop words alone; with `clear` also without those that only touch one, which no text is likely to repeat.
+    Empty for a text that says nothing ("what is it about?").
     """
-    return [term for _, term in terms_of_words(text, language)]
+    return [term for _, term in terms_of_words(text, language, clear=clear)]
 
 
 def terms_each(texts: Sequence[str], language: str) -> list[list[str]]:
@@ -102,7 +103,7 @@ def terms_each(texts: Sequence[str], language: str) -> list[list[str]]:
     ]
 
 
-def terms_of_words(text: str, language: str) -> Iterator[tuple[str, str]]:
+def terms_of_words(text: str, language: str, *, clear: bool = False) -> Iterator[tuple[str, str]]:
     """Like `terms`, each with the word it stands in, so that the pieces of one word can be counted as one."""
     language = primary(language)
     stops = STOP_WORDS.get(language, frozenset())
@@ -117,7 +118,8 @@ def terms_of_words(text: str, language: str) -> Iterator[tuple[str, str]]:
                 continue
             covered = _covered(piece, language)
             for i, pair in enumerate(pairs(piece)):
-                if not covered.issuperset(range(i, i + len(pair))):
+                places = range(i, i + len(pair))
+                if covered.isdisjoint(places) if clear else not covered.issuperset(places):
                     yield word, pair
 
 

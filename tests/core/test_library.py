@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadBook, Missing
-from core.model import LibraryEvent, Ready, Upload
+from core.model import LibraryEvent, Ready, Refused, Upload
 from tests.books import pdfs
 from tests.books.lantern_epub import lantern_house
 from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, open_club
@@ -129,3 +129,47 @@ async def test_a_note_of_a_pdf_has_its_page_picture_and_one_of_an_epub_has_none(
         await add(club, lantern_house(tmp_path), "epub")
         turn = await club.ask("What ink was the lighthouse log kept in?")
         assert await club.club.picture(ROOM, turn.answer.footnotes[0].id) == ()
+
+
+async def test_what_one_channel_knew_of_a_locked_book_opens_it_in_no_other(tmp_path: Path) -> None:
+    sheet = pdfs.Sheet()
+    sheet.page()
+    sheet.line("The secret chapter is here.")
+    locked = sheet.save(tmp_path / "locked.pdf", encryption=5, owner_pw="owner", user_pw="secret")
+    async with open_club(tmp_path / "data") as club:
+        opened = Upload("one", ROOM, MEMBER, locked, locked.name, password="secret")
+        assert [type(step).__name__ async for step in club.club.add_book(opened)][-1] == "Ready"
+        with pytest.raises(BadBook) as refused:
+            async for _ in club.club.add_book(Upload("two", ELSEWHERE, MEMBER, locked, locked.name)):
+                pass
+        assert refused.value.key == "book_locked"
+        assert await club.club.shelf(ELSEWHERE) == ()
+        assert len(await club.club.shelf(ROOM)) == 1
+        again = Upload("three", ELSEWHERE, MEMBER, locked, locked.name, password="secret")
+        assert [type(step).__name__ async for step in club.club.add_book(again)][-1] == "Ready"
+
+
+async def test_the_choice_to_go_on_without_pictures_is_each_channels_own(tmp_path: Path) -> None:
+    scan = pdfs.half_scanned(tmp_path / "half.pdf")
+    async with open_club(tmp_path / "data") as club:
+        await add(club, scan, "one", partly=True)
+        with pytest.raises(BadBook) as refused:
+            async for _ in club.club.add_book(Upload("two", ELSEWHERE, MEMBER, scan, scan.name)):
+                pass
+    assert refused.value.key == "book_half_scan"
+
+
+async def test_an_upload_taken_up_after_a_crash_that_is_no_book_is_named(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.epub"
+    bad.write_bytes(b"PK\x03\x04 but no archive")
+    async with open_club(tmp_path / "data") as club:
+        sha256 = await club.store.originals.put(bad)
+        channel = await club.store.shelf.channel(ROOM, club.clock())
+        upload = Upload("lost", ROOM, MEMBER, bad, bad.name)
+        await club.store.inbox.accept_upload(upload, channel, sha256, bad.stat().st_size, club.clock())
+    async with open_club(tmp_path / "data") as club:
+        told = [event async for event in club.club.resume("console")]
+        again = [event async for event in club.club.resume("console")]
+    assert isinstance(told[-1], Refused)
+    assert (told[-1].filename, told[-1].notice.key) == ("bad.epub", "book_kind_archive")
+    assert again == []
