@@ -23,7 +23,7 @@ def turn(turn: Turn, notes: Sequence[Passage | LoccitError], locale: str | None)
         if isinstance(passage, LoccitError):
             lines.append(f"**[{footnote.number}]** {_literal(say(passage.key, locale, **passage.params))}")
             continue
-        where = " · ".join(filter(None, (passage.title, passage.heading, passage.label)))
+        where = " · ".join(filter(None, (passage.title, passage.heading, passage.label, f"“{passage.opening}”")))
         quoted = "\n".join(f"> {_literal(line)}" for line in passage.quote.split("\n"))
         lines.append(f"**[{footnote.number}]** {_literal(where)} · `{passage.tag}`\n\n{quoted}")
     return "\n\n".join(lines)

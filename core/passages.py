@@ -1,5 +1,6 @@
 """Press -> passage: the exact stored text behind a note, in its surroundings. A lookup; no model, no search."""
 
+from core import words
 from core.errors import Missing
 from core.formats.pictures import PagePicture, Pictures
 from core.model import Footnote, Passage, Span
@@ -52,6 +53,7 @@ async def open_passage(
         after=later,
         heading=" › ".join(source.heading_path(span.first)),
         label=position_words(source, span, locale),
+        opening=first_words(quote),
         first=first.first,
         last=last.last,
         more_before=more_before,
@@ -76,6 +78,14 @@ async def draw(store: Store, pictures: Pictures, channel: int, note: Footnote) -
     original = store.originals.path(note.book)
     drawn = await pictures.draw(original, note.book, note.text_version, note.span, texts, source.limit.position)
     return drawn or ()
+
+
+def first_words(quote: str) -> str:
+    """The first six words, or twelve characters where words are not set apart; "…" when more follow."""
+    head = " ".join(quote.split()[:6])
+    if words.is_cjk(head[:1]) and len(head) > 12:
+        head = head[:12]
+    return head if head == " ".join(quote.split()) else f"{head} …"
 
 
 def position_words(source: Source, span: Span, locale: str | None = None) -> str:

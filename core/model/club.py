@@ -194,6 +194,8 @@ class Passage:
     """The chapter or contents titles around it, outermost first, joined by " › "."""
     label: str
     """Position words: printed page, percent; in the locale asked for."""
+    opening: str
+    """The first words of the quote: what finds the place in another edition."""
     first: Position
     """Where `before` begins: what stepping back starts from."""
     last: Position

@@ -48,6 +48,7 @@ PASSAGE = Passage(
     after=" The keeper before her, Old Tobin, had vanished in a storm.",
     heading="Green Ink",
     label="10 %",
+    opening="The first words …",
     first=Position(1, 0),
     last=Position(1, 101),
     more_before=False,
