@@ -21,7 +21,9 @@ def book(tmp_path: Path) -> Path:
 def test_ask_keeps_to_the_limit_and_names_it(book: Path, data: Path) -> None:
     text = loccit("text", book, "--json", data=data).objects[0]
     [first, *_] = text["chapters"]
-    [later] = loccit("ask", book, "Whose coat was in the suitcase?", "--limit", "finished 1", "--json", data=data).objects
+    [later] = loccit(
+        "ask", book, "Whose coat was in the suitcase?", "--limit", "finished 1", "--json", data=data
+    ).objects
     assert later["outcome"] == "not_in_book"
     assert later["limit"] == {"words": "finished 1", "file": first["end"][0], "offset": first["end"][1]}
     assert all(run[:2] < first["end"] for run in later["evidence"])

@@ -104,7 +104,9 @@ def upload_of(event: str, path: Path = Path("/nowhere"), conversation: Conversat
 
 
 def question_of(event: str, text: str = "Who came?", conversation: Conversation = ROOM) -> Question:
-    return Question(event, conversation, READER, text, "tale", "in 3", 4000, "t0", without_book=True, every_book=True, private=True)
+    return Question(
+        event, conversation, READER, text, "tale", "in 3", 4000, "t0", without_book=True, every_book=True, private=True
+    )
 
 
 def turn_of(id: str, notes: Iterable[str] = (), conversation: Conversation = ROOM, question: str = "Who came?") -> Turn:

@@ -465,3 +465,17 @@ async def test_the_answer_follows_the_questions_language_and_our_words_the_reade
     assert "language of the question" in system
     assert not any(name in system for name in ("English", "Spanish", "French", "español", "français"))
     assert model.requests[0].messages[1].content == question
+
+
+async def test_the_very_same_request_is_never_paid_for_twice(tmp_path: Path) -> None:
+    """P7: under answers, too, lies the call ledger; another question is another request."""
+    model = ScriptedModel([INK, "By ferry [f2-0-51]."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        first = await club.ask("What ink?")
+        again = await club.ask("What ink?")
+        other = await club.ask("How did Ivo come by ferry?")
+    model.finish()
+    assert (said(again), again.usage.calls) == (said(first), 0)
+    assert again.id != first.id
+    assert said(other) == "By ferry [1]."

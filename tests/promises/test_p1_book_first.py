@@ -103,10 +103,14 @@ async def test_five_hundred_random_questions_are_answered_from_the_book_or_are_c
     )  # fmt: skip
     model = ScriptedModel(lambda request: INK)
     chats = 0
+    asked: set[str] = set()
     async with open_club(tmp_path, model) as club:
         await club.shelve(lantern_house())
         for _ in range(500):
             question = rng.choice(("", " ")).join(rng.choices(pieces, k=rng.randint(1, 8)))
+            if question in asked:  # the ledger answers it, without a request
+                continue
+            asked.add(question)
             model.requests.clear()
             turn = await club.ask(question)
             if turn.answer.outcome == "chat":

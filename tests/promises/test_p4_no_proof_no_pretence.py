@@ -197,11 +197,11 @@ async def test_one_note_that_holds_makes_an_answer_of_the_book_and_its_numbers_m
     words = ""
     async with open_club(tmp_path, ScriptedModel(lambda request: words)) as club:
         await club.shelve(lantern_house())
-        for _ in range(60):
+        for number in range(60):
             run = rng.choice(list(EVIDENCE))
             forged = rng.choice(forgeries(tag(run), rng))
             words = f"So it says {forged}. {EVIDENCE[run].strip(' “”')} {tag(run)}"
-            turn = await club.ask("What ink?", evidence_tokens=None)
+            turn = await club.ask(f"What ink, in entry {number}?", evidence_tokens=None)
             assert turn.answer.outcome == "grounded", words
             shown: Document = turn.answer.document
             marks = {leaf.number for leaf in leaves(shown) if isinstance(leaf, Cite)}
