@@ -15,11 +15,17 @@ if TYPE_CHECKING:
 OK, FAILED, INTERRUPTED, BROKEN_PIPE = 0, 1, 130, 141
 """Exit codes; wrong usage is 2, by argparse. The last two are what a shell gives for SIGINT and SIGPIPE."""
 
+_MOST_TOKENS = 10_000_000
+"""More than any book here can hold (20 M characters)."""
 _BOOK = "a file, or the id of a book that was added (its first 8 characters or more)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. Never raises, never prints a traceback."""
+    # A closed stream is a reader who is not there, or an input that has ended.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115  # they live as long as the process
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?" and goes on
     arguments = parser().parse_args(argv)
@@ -136,8 +142,8 @@ def _typed(text: str) -> str:
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("must be a whole number above 0")
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= _MOST_TOKENS:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {_MOST_TOKENS:,}")
     return int(text)
 
 

@@ -11,7 +11,10 @@ What is *tag-shaped*, exactly (C04, C08 and their neighbours):
 - in round brackets, none, or with other words in the brackets: only a complete `f` triple (`(f1-0-42)`, `f1-0-42`,
   `[see f1-0-42]`).
 
-So `[3-2]`, `a[1-2]`, `[1]`, `[sic]`, `(6-4-2)` and dates are prose and stay.
+- in square brackets, too: whole numbers alone (`[1]`, `[2, 3]`), because they read as our footnotes: they name no place,
+  so they are malformed. Where the book itself prints them, settling leaves them.
+
+So `[3-2]`, `a[1-2]`, `[sic]`, `(6-4-2)` and dates are prose and stay.
 """
 
 import html
@@ -60,6 +63,9 @@ _NAKED_LOOK_ALIKE = re.compile(rf"{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?{_NUMBER}(?:
 _REFERENCE = re.compile(r"(f?)(\d+(?:-\d+)*)\Z")
 _TRIPLE = re.compile(r"f?(\d+)-(\d+)-(\d+)\Z")
 _LEAD = re.compile(rf"{_LOOSE}{_F}?{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}(?:{_NUMBER})?)*")
+
+_NUMBERS = re.compile(r"\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*")
+"""What our own footnotes look like to a reader."""
 
 _STRIP = re.compile(rf"[\s_*`~^\"'“”„‘’«»‹›\\{_INVISIBLE}]+")
 _SEPARATORS = re.compile(r"[,;、，；|/&+·]+|\b(?:and|y|e|et|und)\b", re.IGNORECASE)
@@ -226,7 +232,14 @@ def _span(match: re.Match[str]) -> Span:
     return Span(*(int(number[:_LONGEST_NUMBER]) for number in match.groups()))
 
 
+def is_numbers(body: str) -> bool:
+    """True for a body of whole numbers alone, as our own footnotes show."""
+    return _NUMBERS.fullmatch(body) is not None
+
+
 def _looks_like_tag(body: str) -> bool:
+    if is_numbers(body):
+        return True
     if _F_START.match(body):
         return True
     bare = _BARE_START.match(body)

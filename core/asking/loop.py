@@ -109,6 +109,9 @@ class Loop:
         if call.name not in table:
             self._reply(call, texts.unknown_tool(call.name, list(table)))
             return
+        if self._made >= CALLS:
+            self._reply(call, texts.enough())
+            return
         parameter = _parameter(call.name)
         argument = ""
         if parameter is not None:

@@ -20,8 +20,96 @@ _CLOSED = sorted(
 _PATTERN = re.compile(r"\b(?:" + "|".join(map(re.escape, _CLOSED)) + r")\b")
 
 
+_FILLERS = frozenset(
+    [
+        "a",
+        "all",
+        "again",
+        "and",
+        "bot",
+        "dear",
+        "friend",
+        "friends",
+        "everyone",
+        "everybody",
+        "for",
+        "have",
+        "i",
+        "m",
+        "just",
+        "my",
+        "nice",
+        "of",
+        "oh",
+        "so",
+        "that",
+        "the",
+        "there",
+        "this",
+        "to",
+        "today",
+        "too",
+        "very",
+        "you",
+        "your",
+        "day",
+        "amigo",
+        "amiga",
+        "amigos",
+        "a",
+        "todos",
+        "de",
+        "el",
+        "eso",
+        "la",
+        "lo",
+        "mi",
+        "muy",
+        "por",
+        "que",
+        "tal",
+        "te",
+        "todo",
+        "todos",
+        "un",
+        "una",
+        "y",
+        "gente",
+        "pessoal",
+        "amigos",
+        "caro",
+        "cara",
+        "da",
+        "do",
+        "e",
+        "isso",
+        "meu",
+        "minha",
+        "muito",
+        "o",
+        "os",
+        "para",
+        "por",
+        "tudo",
+        "voce",
+        "voces",
+        "oi",
+        "ei",
+        "eh",
+        "ah",
+    ]
+)
+"""What may stand around such a phrase without making a question of it. No question words, no he, she or they."""
+_MOST_FILLERS = 4
+
+
 def is_chat(text: str) -> bool:
-    """True when nothing is left of the text after the closed list and stop words, and the list had a part in it."""
+    """True when nothing is left of the text but a few fillers once the closed list is taken out.
+
+    A polite word does not turn a question into chat: "Hello, what did she do?" is about the book, however few of its
+    words tell anything.
+    """
     folded = " ".join("".join(char if char.isalnum() else " " for char in words.fold(text)).split())
     rest, found = _PATTERN.subn(" ", folded)
-    return found > 0 and not words.terms(rest, words.guess_language(text))
+    left = rest.split()
+    return found > 0 and len(left) <= _MOST_FILLERS and _FILLERS.issuperset(left)

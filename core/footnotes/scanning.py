@@ -12,6 +12,7 @@ from core.tags import (
     OPENERS,
     Reference,
     clean,
+    is_numbers,
     leading,
     look_alike,
     may_begin,
@@ -252,7 +253,7 @@ class Scanner:
                 self._tag((Reference(body, None),), raw, end)
             return True
         found = references(body)
-        if found is None:
+        if found is None or (is_numbers(body) and (self._fence or self._printed(raw))):
             return self._literal(inside - start)
         if end == len(self._text) and not self._final:
             return False  # an address may follow, as in a link

@@ -77,6 +77,11 @@ def already_given(name: str) -> str:
     return f"You already have this: {name} was called with the same arguments before, and its result stands above. Answer now."
 
 
+def enough() -> str:
+    """The answer to calls beyond the ceiling of a turn."""
+    return "No more calls are made for this question. Answer now from what stands above."
+
+
 def catalogue(entries: Sequence[tuple[str, str, str]]) -> str:
     """(id, title, summary) of each segment as one JSON object a line."""
     return "\n".join(

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from core.quotes.folding import Folded, fold
+from core.words import guess_language
 
 _ELLIPSIS = re.compile(r"\s*(?:\[…\]|\(…\)|…)\s*")
 _EDITED = re.compile(r"^\[(\w)\](?=\w)")
@@ -27,6 +28,8 @@ _NEGATIONS = {
     "uk": r"не|ні|немає|ніколи|нічого|ніщо|ніхто|нікого|без|ніде",
     "ar": r"[وف]?(?:لا|لم|لن|ليس|ليست|ليسوا|ما|غير|بدون|دون|كلا|لست|لسنا)",
 }
+_CHARACTERED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+"""Scripts whose denials `_CHARACTERS` knows."""
 _WORDS = {language: re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) for language, words in _NEGATIONS.items()}
 _ANY_WORD = re.compile("|".join(pattern.pattern for pattern in _WORDS.values()), re.IGNORECASE)
 # Scripts without spaces: the characters themselves deny, wherever they stand.
@@ -40,6 +43,19 @@ def denies(text: str, language: str | None = None) -> bool:
     folded = fold(text).text
     pattern = _WORDS.get(language or "", _ANY_WORD)
     return pattern.search(folded) is not None or _CHARACTERS.search(folded) is not None
+
+
+def _denials(text: str, language: str | None) -> list[re.Pattern[str]] | None:
+    """What denies in this text: by its declared language and by the one it seems to be in.
+
+    None when neither has a list of ours and the script has none either: then nobody here could tell.
+    """
+    if language is None:
+        return [_ANY_WORD, _CHARACTERS]
+    lists = [_WORDS[name] for name in {language, guess_language(text)} if name in _WORDS]
+    if not lists and not _CHARACTERED.search(text):
+        return None
+    return [*lists, _CHARACTERS]
 
 
 def holds(
@@ -84,17 +100,21 @@ def _after(
     ends: Sequence[int], places: Iterable[tuple[int, int]], text: str, language: str | None
 ) -> Iterator[tuple[int, int]]:
     """The places that follow an end without a denial between: the nearest end skips least, so it decides."""
-    pattern = _WORDS.get(language or "", _ANY_WORD)
-    denied = [-1, -1]  # where the next denial ends, by words and by characters; found once for all ends before it
+    patterns = _denials(text, language)
+    denied = [-1] * len(patterns or ())  # where the next denial of each kind ends; found once for all ends before it
     for start, end in places:
         before = bisect_right(ends, start)
         if not before:
             continue
-        for kind, denial in enumerate((pattern, _CHARACTERS)):
+        if patterns is None:
+            if not any(character.isalnum() for character in text[ends[before - 1] : start]):
+                yield start, end
+            continue
+        for kind, denial in enumerate(patterns):
             if denied[kind] <= ends[before - 1]:
                 found = denial.search(text, ends[before - 1])
                 denied[kind] = found.end() if found else len(text) + 1
-        if min(denied) > start:
+        if min(denied, default=start + 1) > start:
             yield start, end
 
 

@@ -54,7 +54,9 @@ def main() -> int:
     if SHARED is None and len(sys.argv) < 2:
         print("left out: no ../shared")
         return 0
-    path = Path(sys.argv[1]).absolute() if len(sys.argv) > 1 else Path(str(SHARED)) / "books" / "pride-and-prejudice.epub"
+    path = (
+        Path(sys.argv[1]).absolute() if len(sys.argv) > 1 else Path(str(SHARED)) / "books" / "pride-and-prejudice.epub"
+    )
     runs, inside = [], []
     for _ in range(RUNS):
         folder = Path(tempfile.mkdtemp())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.asking.loop import ROUNDS
+from core.asking.loop import CALLS, ROUNDS
 from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
 from core.errors import LoccitError, Missing, OperatorError, UpstreamError
@@ -44,7 +44,7 @@ async def test_a_book_that_fits_is_given_whole_and_no_second_call_is_needed(tmp_
     assert all(tag in shown for tag in ("[f1-42-101]", "[f2-51-102]", "[f3-84-122]"))
 
 
-CALLS: list[tuple[str, Step]] = [
+SPELLINGS: list[tuple[str, Step]] = [
     ("a call as text", f'{{"name":"{RELATED}","arguments":{{"question":"green ink"}}}}'),
     ("a fenced call", f'```json\n{{"name":"{RELATED}","arguments":{{"question":"green ink"}}}}\n```'),
     ("a tagged call", f'<tool_call>{{"name":"{RELATED}","arguments":{{"question":"green ink"}}}}</tool_call>'),
@@ -57,7 +57,7 @@ CALLS: list[tuple[str, Step]] = [
 ]
 
 
-@pytest.mark.parametrize("step", [step for _, step in CALLS], ids=[name for name, _ in CALLS])
+@pytest.mark.parametrize("step", [step for _, step in SPELLINGS], ids=[name for name, _ in SPELLINGS])
 async def test_a_call_is_run_however_it_is_written_and_never_shown(step: Step, tmp_path: Path) -> None:
     steps = [step, '{"Thinking":"ink","answer":["0"]}', INK]
     model = ScriptedModel(steps)
@@ -206,6 +206,15 @@ def test_greetings_thanks_and_words_to_the_bot_are_chat(text: str) -> None:
         "help Mara",
         "好",
         "who is he?",
+        "Hello, what happened to him?",
+        "Please, who did it?",
+        "Was he sorry?",
+        "Is she ok?",
+        "Did they say goodbye?",
+        "Was it a good night?",
+        "Thanks! And who was he?",
+        "help me, who is it?",
+        "¿Quién dijo adiós?",
     ],
 )
 def test_everything_else_is_about_the_book(text: str) -> None:
@@ -479,3 +488,23 @@ async def test_the_very_same_request_is_never_paid_for_twice(tmp_path: Path) -> 
     assert (said(again), again.usage.calls) == (said(first), 0)
     assert again.id != first.id
     assert said(other) == "By ferry [1]."
+
+
+async def test_the_ceiling_on_calls_holds_inside_one_reply_too(tmp_path: Path) -> None:
+    many = Says(calls=[(RELATED, json.dumps({"question": f"ink {number}"})) for number in range(50)])
+
+    def greedy(request: ChatRequest) -> Step:
+        if request.purpose == "pick":
+            return '{"Thinking":"","answer":[]}'
+        return (
+            INK
+            if any(message.role == "tool" for message in request.messages[3:]) and len(request.messages) > 10
+            else many
+        )
+
+    model = ScriptedModel(greedy)
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("What ink?")
+    assert turn.answer.outcome == "grounded"
+    assert sum(request.purpose == "pick" for request in model.requests) <= CALLS

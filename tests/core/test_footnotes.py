@@ -102,7 +102,7 @@ def test_c04_a_missing_letter_is_read_and_scores_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    "prose", ["[3-2]", "a[1-2]", "[1]", "[2024-01-15]", "[sic]", "(6-4-2)", "0-1-1", "[978-3-16-148410-0]"]
+    "prose", ["[3-2]", "a[1-2]", "[2024-01-15]", "[sic]", "(6-4-2)", "0-1-1", "[978-3-16-148410-0]"]
 )
 def test_c04_prose_in_brackets_is_left_alone(prose: str) -> None:
     text, settled = answer(f"So {prose} it is [f1-0-42].")
@@ -532,3 +532,26 @@ def test_any_scrap_of_markdown_settles_the_same_in_pieces_and_never_takes_back_o
         seen = settler.markdown
     assert settler.finish() == whole
     assert not re.search(r"[fF]\d+-\d+-\d|\[\s*f\s*\d", plain(parse(whole.markdown)))
+
+
+@pytest.mark.parametrize(
+    ("draft", "shown"),
+    [
+        (
+            "Ivo was Tobin’s son [2]. The log [f1-0-42] [1]. He drowned [3].",
+            "Ivo was Tobin’s son. The log [1]. He drowned.",
+        ),
+        ("Ivo [1, 2] came[4].", "Ivo came."),
+        ("They won [3-2], see a[1-2].", "They won [3-2], see a[1-2]."),
+    ],
+)
+def test_numbers_a_model_writes_by_itself_are_no_footnotes(draft: str, shown: str) -> None:
+    settled = settle(draft, EVIDENCE, passages(EVIDENCE))
+    assert plain(parse(settled.markdown)) == shown
+    assert len(settled.runs) <= 1
+
+
+def test_numbers_that_the_book_prints_stay() -> None:
+    text = "See the note [7] below."
+    settled = settle(f"It says “{text}” [f9-0-23]", {Span(9, 0, 23): text}, [text])
+    assert plain(parse(settled.markdown)) == f"It says “{text}” [1]"
