@@ -73,7 +73,7 @@ class OfflineReader:
 def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
     """The sentences that say most about the question, in reading order, each with the run it stands in."""
     language = words.guess_language(question)
-    asked = frozenset(_stems(question, language, clear=True) or _stems(question, language))
+    asked = frozenset(_stems(question, language, clear=True) or _stems(question, language) or words.words(question))
     found = _sentences(pieces)
     if not asked or not found:
         return []
@@ -82,7 +82,8 @@ def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span,
     near = [_beside(found, at) for at in range(len(found))]
     own = [sum(weight[stem] for stem in sentence.stems & asked) for sentence in found]
     around = [sum(weight[stem] for stem in (near[at] & asked) - found[at].stems) for at in range(len(found))]
-    if max(map(sum, zip(own, around, strict=True))) < COVERED * sum(weight.values()):
+    needed = COVERED / 2 if any(words.is_cjk(stem[0]) for stem in asked) else COVERED  # half its pairs part two words
+    if max(map(sum, zip(own, around, strict=True))) < needed * sum(weight.values()):
         return []
     scores = [
         (mine + NEIGHBOUR * beside) * min(1.0, 0.5 + len(sentence.text) / (2 * _LENGTH)) if mine else 0.0
@@ -119,7 +120,7 @@ def _sentences(pieces: Sequence[tuple[Span, str]]) -> list[_Sentence]:
     found: list[_Sentence] = []
     for span, text in pieces:
         for start, end in sentences(text):
-            stems = frozenset(_stems(text[start:end], language))
+            stems = frozenset(_stems(text[start:end], language)) | frozenset(words.words(text[start:end]))
             found.append(_Sentence(len(found), span, text[start:end], stems))
     return found
 

@@ -41,8 +41,8 @@ async def open_passage(
     if not await source.is_run(span):
         raise Missing("not_a_run", tag=tag)
     quote = await source.text(span)
-    earlier, first, more_before = await _surroundings(source, span, -1, STEP * (1 + before))
-    later, last, more_after = await _surroundings(source, span, 1, STEP * (1 + after))
+    earlier, first, more_before = await _surroundings(source, span, -1, 1 + before)
+    later, last, more_after = await _surroundings(source, span, 1, 1 + after)
     return Passage(
         book=sha256,
         title=source.card.title,
@@ -104,16 +104,20 @@ def position_words(source: Source, span: Span, locale: str | None = None) -> str
     return " · ".join(parts)
 
 
-async def _surroundings(source: Source, span: Span, step: int, characters: int) -> tuple[str, Span, bool]:
-    """Neighbouring runs on one side until `characters` are reached; the text, the outermost run, and whether more follows."""
+async def _surroundings(source: Source, span: Span, step: int, steps: int) -> tuple[str, Span, bool]:
+    """Neighbouring runs on one side: about STEP characters for each of `steps`, and never less than one run for each.
+
+    The text, the outermost run, and whether more follows.
+    """
     parts: list[str] = []
+    room = STEP * steps // (3 if source.language in ("zh", "ja", "ko") else 1)
     total, at = 0, span
     while True:
         beside = await (source.next_run(at) if step > 0 else source.previous_run(at))
         if beside is None:
             return _joined(parts, step), at, False
         length = beside.end - beside.start
-        if parts and total + length > characters:
+        if len(parts) >= 2 * steps and total + length > room:
             return _joined(parts, step), at, True
         first, second = (at, beside) if step > 0 else (beside, at)
         gap, text = await source.gap(first, second), await source.text(beside)

@@ -17,6 +17,7 @@ from core.model import (
     Accepted,
     Answered,
     AskEvent,
+    BookCard,
     Conversation,
     Drafting,
     LibraryEvent,
@@ -27,6 +28,7 @@ from core.model import (
     Ready,
     Refused,
     Searching,
+    Turn,
     Unanswered,
     Upload,
 )
@@ -140,7 +142,7 @@ class Console:
 
     async def hear(self, line: str, page: Page) -> bool:
         """Act on a line; False when the reader leaves."""
-        if line.strip().lower() in ("/quit", "/exit"):
+        if line.strip().lower().partition(" ")[0] in ("/quit", "/exit"):
             return False
         await self._safely(self._act(line.strip(), page), page)
         return True
@@ -306,13 +308,15 @@ class Console:
                     if use:
                         await self._club.use(HERE, card.sha256)
                     page.say(view.ready(card, known, page.look))
+                    if not use:
+                        await self._say_what_is_in_use(card, page)
                 case Searching():
                     page.draft(view.sentence(page.look, "console_searching"))
                 case Drafting(document):
                     page.draft(view.document(document, page.look))
                 case Answered(turn, kept) if turn.conversation == HERE:
                     self._opened = None
-                    self._last = turn.id
+                    self._last = turn.id if await self._is_about_the_book_in_use(turn) else None
                     self._cut = turn.id if view.is_cut(turn.answer) else None
                     self.keeps = self.keeps or kept
                     asked = view.sentence(page.look, "console_resumed", question=turn.question) if resumed else []
@@ -323,6 +327,22 @@ class Console:
                     page.say(view.failed(question, notice, page.look))
                 case Answered():
                     pass  # a command that was stopped; whoever ran it is gone
+
+    async def _is_about_the_book_in_use(self, turn: Turn) -> bool:
+        """A question to all books, or by another's title, counts for itself: the next one is about the book in use again."""
+        shelf = await self._club.shelf(HERE)
+        in_use = [card.sha256 for card in shelf if card.current] or [card.sha256 for card in shelf]
+        return [sha256 for sha256, _ in turn.books] == in_use
+
+    async def _say_what_is_in_use(self, card: BookCard, page: Page) -> None:
+        """After a book was added beside others: which one questions are about."""
+        shelf = await self._club.shelf(HERE)
+        others = [other for other in shelf if other.current and other.sha256 != card.sha256]
+        number = next((at for at, other in enumerate(shelf, 1) if other.sha256 == card.sha256), 0)
+        if others:
+            page.say(view.sentence(page.look, "console_still_using", title=others[0].title, number=number))
+        elif len(shelf) > 1 and not any(other.current for other in shelf):
+            page.say(view.sentence(page.look, "console_choose", number=number))
 
     # Passages
 

@@ -95,7 +95,7 @@ def talk(
     listen: bool = True,
 ) -> None:
     """Hold the dialogue until the reader leaves or the input ends: first `books`, then the lines of `script` (shown as if
-    they were typed), then, with `listen`, the reader's own. A single book becomes the one that questions are about.
+    they were typed), then, with `listen`, the reader's own. The first book becomes the one that questions are about.
 
     Raises KeyboardInterrupt when Ctrl-C was typed at the prompt; everything acknowledged is stored by then.
     """
@@ -109,7 +109,7 @@ def talk(
         try:
             dialogue.wait(console.resume)
             for path in books:
-                dialogue.wait(partial(console.add, path, use=len(books) == 1))
+                dialogue.wait(partial(console.add, path, use=path is books[0]))
             dialogue.wait(console.greet)
             for line in script:
                 terminal.write(f"> {line}\n")

@@ -43,6 +43,8 @@ def is_cut(answer: Answer) -> bool:
 
 def model(name: str, offered: Sequence[str], look: Look) -> list[str]:
     """Which model answers, and those to choose from."""
+    if name == "offline":
+        return sentence(look, "console_model_offline")
     others = " · ".join(offered)
     return sentence(
         look, "console_models" if offered else "console_model", model=name, **({"offered": others} if offered else {})
@@ -231,7 +233,7 @@ def contents(card: BookCard, contents: Contents, look: Look) -> list[str]:
     for chapter in chapters.values():  # a chapter that no entry of the contents begins
         lines += wrap([Piece(f"{chapter.number}. {chapter.title}")], look, first="  ", rest="     ")
     if len(lines) == 1:
-        lines += sentence(look, "console_no_contents")
+        lines += sentence(look, "console_no_contents" if card.limit_words is None else "console_contents_unread")
     return lines
 
 

@@ -183,7 +183,7 @@ def _sqlite(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
 
     @event.listens_for(writer.sync_engine, "begin")
     def begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        connection.connection.driver_connection.begin()
 
     @event.listens_for(writer.sync_engine, "connect")
     def set_up_writer(connection: Any, record: Any) -> None:

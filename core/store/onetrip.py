@@ -62,14 +62,40 @@ class Connection(aiosqlite.Connection):
         super().__init__(connector, iter_chunk_size=64)
         # As SQLAlchemy does it: a process that forgets to close the store still ends.
         self._thread.daemon = True
+        self._begins = False
+        self._ended = True
+        """Whether the last trip ended a transaction: there is nothing to roll back then."""
 
     @property
     def driver_connection(self) -> sqlite3.Connection:
         return self._conn
 
+    def begin(self) -> None:
+        """Begin a transaction with the next statement, in its trip; without one there is none."""
+        self._begins = True
+
     async def run(self, work: Callable[[], None]) -> None:
         """Run in the connection's thread, in turn."""
-        await self._execute(work)  # type: ignore[no-untyped-call]  # aiosqlite types its public part only
+        begins, self._begins, self._ended = self._begins, False, False
+        await self._execute(partial(self._begin, work) if begins else work)  # type: ignore[no-untyped-call]  # aiosqlite types its public part only
+
+    def _begin(self, work: Callable[[], None]) -> None:
+        self.driver_connection.execute("BEGIN IMMEDIATE")
+        work()
+
+    async def commit(self) -> None:
+        """No trip when nothing was done."""
+        self._begins = False
+        if not self._ended:
+            await super().commit()
+            self._ended = True
+
+    async def rollback(self) -> None:
+        """No trip when nothing was done, as when SQLAlchemy takes back a connection whose transaction has ended."""
+        self._begins = False
+        if not self._ended:
+            await super().rollback()
+            self._ended = True
 
     def cursor(self) -> Cursor:  # type: ignore[override]  # the same to SQLAlchemy: it enters and uses it
         return Cursor(self)
