@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -167,6 +167,7 @@ async def open_club(
     steady: bool = False,
     recognise: str = "",
     models: Mapping[str, ChatModel] | None = None,
+    window: Callable[[], Awaitable[int]] | None = None,
 ) -> AsyncIterator[TestClub]:
     """A club on a folder; opening the same folder again is a restart. `steady` stops the clock that spaces drafts."""
     clock = Clock()
@@ -183,6 +184,7 @@ async def open_club(
         new_id=lambda: f"id{next(ids)}",
         recognise=recognise,
         models=models,
+        window=window,
     )
     try:
         yield TestClub(club, store, clock)

@@ -181,8 +181,8 @@ async def test_a_database_that_another_program_keeps_locked_is_one_sentence(sqli
         with closing(sqlite3.connect(sqlite_place.folder / "loccit.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(OperatorError, match="database_unavailable"):
-                async with engines.write():
-                    pass
+                async with engines.write() as connection:
+                    await connection.execute(text("SELECT 1"))
             other.execute("COMMIT")
         async with engines.write() as connection:
             assert (await connection.execute(text("SELECT count(*) FROM channel"))).scalar_one() == 0

@@ -82,6 +82,8 @@ class Entry:
     headers: Mapping[str, str]
     begun: float
     ended: float | None = None
+    spoke: float | None = None
+    """When the first piece of text was written."""
     in_flight: int = 0
     """Chat requests being answered when this one came, itself included."""
     input_tokens: int = 0
@@ -116,7 +118,7 @@ class FakeOpenAI:
         self._steps = [] if callable(self.script) else list(self.script)
         self._random = random.Random(self.seed)
         self._flying = 0
-        self._began = time.monotonic()
+        self.began = time.monotonic()
         self._leaving = asyncio.Event()
         self._arrived = asyncio.Condition()
         self._number = 0
@@ -167,7 +169,7 @@ class FakeOpenAI:
             await self._arrived.wait_for(lambda: len(self.chats) >= count)
 
     def _enter(self, request: web.Request, body: JsonObject) -> Entry:
-        entry = Entry(request.path, body, dict(request.headers), time.monotonic() - self._began)
+        entry = Entry(request.path, body, dict(request.headers), time.monotonic() - self.began)
         self.journal.append(entry)
         return entry
 
@@ -198,7 +200,7 @@ class FakeOpenAI:
             raise
         finally:
             self._flying -= 1
-            entry.ended = time.monotonic() - self._began
+            entry.ended = time.monotonic() - self.began
 
     async def _answer(self, request: web.Request, body: JsonObject, entry: Entry) -> web.StreamResponse:
         if self.key is not None and request.headers.get("Authorization") != f"Bearer {self.key}":
@@ -298,6 +300,8 @@ class FakeOpenAI:
                 return response
             if number and step.timing.gap:
                 await asyncio.sleep(step.timing.gap)
+            if entry.spoke is None and _speaks(chunk):
+                entry.spoke = time.monotonic() - self.began
             payload = chunk if isinstance(chunk, str) else json.dumps(chunk, ensure_ascii=False)
             await self._write(response, f"data: {payload}\n\n".encode(), step.bytes_cut)
         await self._write(response, b"data: [DONE]\n\n", step.bytes_cut)
@@ -354,6 +358,12 @@ def check_request(body: JsonObject) -> str | None:
     if "tool_choice" in body and not names:
         return "tool_choice without tools"
     return None
+
+
+def _speaks(chunk: JsonObject | str) -> bool:
+    """Whether a chunk carries text for the reader."""
+    choices = chunk.get("choices") if isinstance(chunk, dict) else None
+    return any((choice.get("delta") or {}).get("content") for choice in choices or () if choice)
 
 
 def _texts(step: Reply) -> Sequence[str]:
