@@ -33,7 +33,8 @@ class Tally:
 
 def tallies(days: Sequence[CallDay], turns: Sequence[TurnFacts], length: int) -> list[Tally]:
     """One tally for each period, in order; `length` is that of its name: 10 for days, 7 for months, 0 for everything."""
-    periods = sorted({each.day[:length] for each in (*days, *turns)})
+    named = [day.day for day in days] + [turn.day for turn in turns]
+    periods = sorted({day[:length] for day in named})
     calls: dict[str, list[CallDay]] = {period: [] for period in periods}
     facts: dict[str, list[TurnFacts]] = {period: [] for period in periods}
     for day in days:
