@@ -18,8 +18,9 @@ UNIT = 1_000_000
 
 _MISSED = Decimal("1.5")
 """Our estimate of tokens misses up to a half; a reservation must not."""
-_REPLY = 4_000
-"""Tokens reserved for a reply without a bound of its own; a page of answer takes 500, thinking the rest."""
+_REPLY = 2_000
+"""Tokens reserved for a reply without a bound of its own; a page of answer takes 500. A model that thinks longer than that
+may pass a cap by what one call takes, and then that counts."""
 
 SHARE = 5
 """One in five characters of a book may be pressed out of it by one reader in a day."""

@@ -16,7 +16,7 @@ from core.summaries import Summarised
 from tests.clubs import ELSEWHERE, MEMBER, ROOM, Clock, TestClub, lantern_house, long_book, open_club
 from tests.fakes.model import Says, ScriptedModel, Step
 
-COST = 6_000
+COST = 3_000
 """What a reply of the model below costs, in millionths; less than is reserved for it."""
 OTHER = Reader("other", "en")
 
@@ -56,7 +56,7 @@ async def test_at_a_readers_cap_the_book_is_quoted_and_others_and_tomorrow_go_on
         assert _keys(quoted)[:2] == ["cap_reader_day", "quotes_at_limit"]
         assert quoted.answer.outcome == "grounded"
         assert quoted.answer.footnotes
-        assert 1 <= len(model.requests) <= 5
+        assert 1 <= len(model.requests) <= 10
         assert (await club.ask("Who is Brass?", reader=OTHER)).model == "scripted"
         club.clock.pass_minutes(24 * 60)
         assert (await club.ask("Who is Brass?")).model == "scripted"
@@ -135,21 +135,21 @@ async def test_summaries_pause_at_a_cap_and_go_on_when_the_month_turns(tmp_path:
         await asyncio.sleep(0)
 
     model = _model()
-    async with open_club(tmp_path, model, terms=_caps(total_month="0.03"), clock=clock, sleep=sleep) as club:
+    async with open_club(tmp_path, model, terms=_caps(total_month="0.02"), clock=clock, sleep=sleep) as club:
         await club.shelve(long_book(chapters=7))
         club.club.summarise_behind()
         async with asyncio.timeout(60):
             while await club.store.books.unsummarised():  # noqa: ASYNC110  # nobody tells of rows
                 await asyncio.sleep(0.01)
         [total] = pots(None, Caps(), clock())
-        assert await club.store.spending.spent(total) <= 30_000
+        assert await club.store.spending.spent(total) <= 20_000
     assert len(waits) >= 3
     assert max(waits) <= 900
     assert len(model.requests) == 7
 
 
 async def test_waiting_for_summaries_says_that_a_cap_is_reached_and_keeps_what_is_done(tmp_path: Path) -> None:
-    async with open_club(tmp_path, _model(), terms=_caps(total_month="0.03")) as club:
+    async with open_club(tmp_path, _model(), terms=_caps(total_month="0.02")) as club:
         book = await club.shelve(long_book(chapters=7))
         steps: list[Summarised] = []
 
@@ -240,8 +240,7 @@ async def test_a_reader_who_asks_without_end_stays_under_the_cap_and_keeps_nobod
             told = await flooding
             assert set(told) <= {"scripted", "offline", "too_many_questions"}
             assert told.count("too_many_questions") == 295
-            while (await club.ask("And who else?", reader=Reader("flood"), conversation=ELSEWHERE)).model != "offline":
-                pass
+            await _until_quoted(club, reader=Reader("flood"), conversation=ELSEWHERE)
             [pot] = [
                 pot
                 for pot in pots(Payer("console", "elsewhere", "flood"), Caps(), club.clock())

@@ -39,7 +39,7 @@ def test_an_estimate_is_more_than_any_text_of_that_length_takes() -> None:
     reply = estimate(ChatRequest((Message("user", "x" * 4_000),)))
     assert reply.calls == 1
     assert reply.input_tokens >= 1_500
-    assert reply.output_tokens == 4_000
+    assert reply.output_tokens == 2_000
     assert estimate(ChatRequest((Message("user", "雨" * 100),), max_tokens=7)).output_tokens == 7
 
 
@@ -132,12 +132,12 @@ async def test_a_call_is_reserved_before_it_is_made_and_settled_with_what_it_too
 
     model = Watching([Says("Ann.", usage=Usage(1, 100, 20))])
     assert (await _ask(_metered(sqlite_store, model)))[-1] == Finished("stop", Usage(1, 100, 20))
-    assert seen[0] > 4_000 * 2
+    assert seen[0] > 2_000 * 2
     assert await sqlite_store.spending.spent(TOTAL) == 100 + 20 * 2
 
 
 async def test_at_a_cap_nothing_is_sent_and_the_error_says_when_it_ends(sqlite_store: Store) -> None:
-    model = ScriptedModel([Says("Ann.", usage=Usage(1, 1_000, 500))])
+    model = ScriptedModel([Says("Ann.", usage=Usage(1, 1_000, 3_000))])
     metered = _metered(sqlite_store, model)
     await _ask(metered)
     with pytest.raises(LimitReached, match="cap_total_month") as caught:
@@ -166,7 +166,7 @@ async def test_a_call_that_is_cut_off_stays_counted_as_it_was_estimated(sqlite_s
     events = _metered(sqlite_store, ScriptedModel([Says(["An", "n."])])).stream(REQUEST)
     assert await anext(events) == Said("An")
     await events.aclose()
-    assert await sqlite_store.spending.spent(TOTAL) > 4_000 * 2
+    assert await sqlite_store.spending.spent(TOTAL) > 2_000 * 2
 
 
 async def test_a_replay_costs_nothing_and_who_pays_does_not_tell_requests_apart(sqlite_store: Store) -> None:
