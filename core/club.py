@@ -79,7 +79,7 @@ class Club:
         self._pictures = Pictures(folder / "pictures")
         self._terms = terms or Terms()
         self._purse = Purse(store.spending, self._terms, now)
-        self._open_questions: Counter[tuple[str, str]] = Counter()
+        self._open_questions: dict[tuple[str, str], Counter[str]] = {}
         if model is not fallback:
             model = Ledgered(Metered(model, self._purse), store.ledger, now)
         self._default = model
@@ -189,17 +189,20 @@ class Club:
         """
         self._terms.admit(question.conversation)
         who = (question.conversation.platform, question.reader.id)
-        if self._open_questions[who] >= WAITING:
+        mine = self._open_questions.setdefault(who, Counter())
+        if question.event not in mine and len(mine) >= WAITING:  # an event told twice is one question
             raise ReaderError("too_many_questions", count=WAITING)
-        self._open_questions[who] += 1
+        mine[question.event] += 1
         try:
             async with aclosing(self._in_turn(question, interim)) as events:
                 async for event in events:
                     yield event
         finally:
-            self._open_questions[who] -= 1
-            if not self._open_questions[who]:
-                del self._open_questions[who]
+            mine[question.event] -= 1
+            if not mine[question.event]:
+                del mine[question.event]
+            if not mine:
+                self._open_questions.pop(who, None)
 
     async def _in_turn(self, question: Question, interim: bool) -> AsyncGenerator[AskEvent, None]:
         channel = await self._channel(question.conversation)

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from pathlib import Path
 
-from tests.bot.running import loccit
+from tests.bot.running import Ran, loccit
 from tests.fakes.openai import FakeOpenAI, Reply
 
 
@@ -26,13 +26,21 @@ async def test_calls_money_outcomes_and_drops_are_told_by_day_by_month_and_altog
     book.write_text("The lamp was lit at six and Ann came in.\n\nA storm broke the glass.\n", encoding="utf-8")
     data = tmp_path / "data"
     async with FakeOpenAI(lambda _: Reply("The lamp was lit [f0-0-40], they say [f9-9-99].")) as fake:
-        settings = {
-            "LOCCIT_LLM_BASE_URL": fake.url,
-            "LOCCIT_LLM_MODEL": "fake",
-            "LOCCIT_PRICE_INPUT": "10",
-            "LOCCIT_PRICE_OUTPUT": "0",
-        }
-        asked = await asyncio.to_thread(lambda: loccit("ask", "--json", book, "Who came?", data=data, **settings))
+
+        def ask() -> Ran:
+            return loccit(
+                "ask",
+                "--json",
+                book,
+                "Who came?",
+                data=data,
+                LOCCIT_LLM_BASE_URL=fake.url,
+                LOCCIT_LLM_MODEL="fake",
+                LOCCIT_PRICE_INPUT="10",
+                LOCCIT_PRICE_OUTPUT="0",
+            )
+
+        asked = await asyncio.to_thread(ask)
     assert asked.code == 0, asked.err
     [answer] = asked.objects
     before = _contents(data)
