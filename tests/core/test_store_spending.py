@@ -3,10 +3,10 @@
 import asyncio
 from datetime import timedelta
 
-from core.model import Usage
+from core.model import Conversation, Usage
 from core.spending.terms import uncovered
 from core.store import Charge, Pot, Spending, Store, read_statistics
-from tests.core.stores import NOON, Place, turn_of
+from tests.core.stores import NOON, Place, question_of, turn_of
 
 DAY = "2026-03-01"
 CAP = 1_000
@@ -108,3 +108,16 @@ async def test_statistics_look_on_and_make_no_database(place: Place, store: Stor
     if not other_place.url:
         assert await read_statistics("", other_place.folder, NOON) is None
         assert not (other_place.folder / "loccit.db").exists()
+
+
+async def test_a_question_taken_up_after_a_crash_still_knows_its_server(place: Place, store: Store) -> None:
+    room = Conversation("discord", "room", server="guild")
+    channel = await store.shelf.channel(room, NOON)
+    await store.inbox.accept_question(question_of("e", conversation=room), channel, NOON)
+    again = await place.open()
+    try:
+        [row] = await again.inbox.unfinished_questions("discord")
+    finally:
+        await again.close()
+    assert row.question.conversation.server == "guild"
+    assert row.question.conversation == Conversation("discord", "room")  # no part of who is meant
