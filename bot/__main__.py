@@ -133,6 +133,8 @@ def parser() -> argparse.ArgumentParser:
     quote.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     quote.add_argument("words", metavar="WORDS")
 
+    add("stats", "stats", "say what the language model was asked, what it cost and how answers ended", printed)
+
     add("doctor", "doctor", "say what is set up and what the language model can do")
     return loccit
 

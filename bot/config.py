@@ -5,10 +5,12 @@ Order of precedence: command line, environment, file, default. The table of sett
 """
 
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from core.errors import OperatorError
@@ -23,10 +25,23 @@ SETTINGS = {
     "llm_model": "LOCCIT_LLM_MODEL",
     "llm_models": "LOCCIT_LLM_MODELS",
     "llm_context": "LOCCIT_LLM_CONTEXT",
+    "price_input": "LOCCIT_PRICE_INPUT",
+    "price_output": "LOCCIT_PRICE_OUTPUT",
+    "cap_reader_day": "LOCCIT_CAP_READER_DAY",
+    "cap_channel_day": "LOCCIT_CAP_CHANNEL_DAY",
+    "cap_server_month": "LOCCIT_CAP_SERVER_MONTH",
+    "cap_total_month": "LOCCIT_CAP_TOTAL_MONTH",
+    "cap_passages_day": "LOCCIT_CAP_PASSAGES_DAY",
+    "allow_chats": "LOCCIT_ALLOW_CHATS",
+    "allow_uploaders": "LOCCIT_ALLOW_UPLOADERS",
 }
 """Key in the TOML file -> name in the environment. `LOCCIT_CONFIG` names the file itself."""
 
 FILE_SETTING = "LOCCIT_CONFIG"
+
+_DIGITS = 12
+"""More than any sum or book needs, and the products still fit into 64 bits."""
+_MONEY = re.compile(rf"[0-9]{{1,{_DIGITS}}}(\.[0-9]{{1,6}})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,19 @@ class Config:
     """Other models of the same provider that a channel may choose."""
     llm_context: int | None = None
     """Tokens the model reads at once; None: the server is asked."""
+    price_input: Decimal | None = None
+    """Money for a million tokens; None: not known."""
+    price_output: Decimal | None = None
+    cap_reader_day: Decimal | None = None
+    """Money; None = no cap."""
+    cap_channel_day: Decimal | None = None
+    cap_server_month: Decimal | None = None
+    cap_total_month: Decimal | None = None
+    cap_passages_day: int | None = None
+    """Characters of a book; None: a share of it."""
+    allow_chats: frozenset[str] = frozenset()
+    """`platform:id`; empty = everyone."""
+    allow_uploaders: frozenset[str] = frozenset()
     verbose: bool = False
     colour: bool = True
     """False when the reader asked for no colours (NO_COLOR)."""
@@ -71,6 +99,15 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         llm_model=found["llm_model"],
         llm_models=tuple(name.strip() for name in (found["llm_models"] or "").split(",") if name.strip()),
         llm_context=_read_tokens(found["llm_context"]),
+        price_input=_read_money("price_input", found),
+        price_output=_read_money("price_output", found),
+        cap_reader_day=_read_money("cap_reader_day", found),
+        cap_channel_day=_read_money("cap_channel_day", found),
+        cap_server_month=_read_money("cap_server_month", found),
+        cap_total_month=_read_money("cap_total_month", found),
+        cap_passages_day=_read_characters("cap_passages_day", found),
+        allow_chats=_read_allowed("allow_chats", found),
+        allow_uploaders=_read_allowed("allow_uploaders", found),
         verbose=verbose,
         colour=not environ.get("NO_COLOR"),
     )
@@ -84,6 +121,38 @@ def _read_tokens(text: str | None) -> int | None:
     if not digits.isascii() or not digits.isdecimal() or int(digits) < 1_000:
         raise OperatorError("config_context", value=text)
     return int(digits)
+
+
+def _read_money(key: str, found: Mapping[str, str | None]) -> Decimal | None:
+    """An amount such as "0.50"; no exponent, no sign, no "infinity": a cap that is misread is a cap that does not hold."""
+    text = found[key]
+    if not text:
+        return None
+    if not _MONEY.fullmatch(text.strip()):
+        raise OperatorError("config_money", setting=SETTINGS[key], value=text)
+    return Decimal(text.strip())
+
+
+def _read_characters(key: str, found: Mapping[str, str | None]) -> int | None:
+    text = found[key]
+    if not text:
+        return None
+    digits = text.replace("_", "").replace(",", "").strip()
+    if not digits.isascii() or not digits.isdecimal() or len(digits) > _DIGITS:
+        raise OperatorError("config_characters", setting=SETTINGS[key], value=text)
+    return int(digits)
+
+
+def _read_allowed(key: str, found: Mapping[str, str | None]) -> frozenset[str]:
+    names = [name.strip() for name in (found[key] or "").split(",")]
+    allowed = frozenset(name for name in names if name)
+    for name in allowed:
+        platform, _, id = name.partition(":")
+        if not platform or not id:
+            raise OperatorError("config_allowed", setting=SETTINGS[key], value=name)
+    if found[key] and not allowed:  # a list that names nobody must not let everybody in
+        raise OperatorError("config_allowed", setting=SETTINGS[key], value=str(found[key]))
+    return allowed
 
 
 def system_locale(environ: Mapping[str, str] | None = None) -> str:

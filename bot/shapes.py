@@ -9,6 +9,7 @@ from core.model import BookCard, Limit, Notice, ParsedBook, Passage, Position, Q
 from core.strings import tell
 
 if TYPE_CHECKING:
+    from core.spending.tallies import Tally
     from core.summaries import Summarised
 
 Json = dict[str, object]
@@ -151,3 +152,20 @@ def _position(position: Position) -> list[int]:
 
 def _notice(notice: Notice, locale: str) -> Json:
     return {"key": notice.key, "message": tell(notice, locale)}
+
+
+def tally(found: "Tally") -> Json:
+    return {
+        "period": found.period,
+        "calls": found.calls,
+        "input_tokens": found.input_tokens,
+        "output_tokens": found.output_tokens,
+        "money": found.amount / 1_000_000,
+        "unsettled": found.unsettled,
+        "answers": found.answers,
+        "outcomes": dict(found.outcomes),
+        "tags": found.tags,
+        "dropped": found.dropped,
+        "drops_per_100_tags": found.drops_per_100_tags,
+        "first_text_ms": {"median": found.median_ms, "p95": found.p95_ms},
+    }

@@ -14,6 +14,7 @@ from core.errors import OperatorError
 if TYPE_CHECKING:
     from core.club import Club
     from core.llm import OpenAIChat
+    from core.spending import Terms
 
 _ID_BYTES = 16
 """128 bits: nobody guesses one, and its 22 characters fit into every platform's button (40 bytes in DESIGN section 6)."""
@@ -39,7 +40,17 @@ async def open_club(config: Config) -> "Club":
     store = await Store.open(config.database_url or "", config.data)
 
     if model is None:
-        return Club(store, reader, reader, config.data, recognise=config.ocr, now=now, clock=monotonic, new_id=new_id)
+        return Club(
+            store,
+            reader,
+            reader,
+            config.data,
+            recognise=config.ocr,
+            now=now,
+            clock=monotonic,
+            new_id=new_id,
+            terms=_terms(config),
+        )
     from core.llm import ask_context
 
     return Club(
@@ -53,6 +64,19 @@ async def open_club(config: Config) -> "Club":
         clock=monotonic,
         new_id=new_id,
         window=partial(ask_context, model),
+        terms=_terms(config),
+    )
+
+
+def _terms(config: Config) -> "Terms":
+    from core.spending import Caps, Prices, Terms
+
+    return Terms(
+        Prices(config.price_input, config.price_output),
+        Caps(config.cap_reader_day, config.cap_channel_day, config.cap_server_month, config.cap_total_month),
+        config.cap_passages_day,
+        config.allow_chats,
+        config.allow_uploaders,
     )
 
 

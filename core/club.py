@@ -1,6 +1,7 @@
 """The one object adapters see: rights, order within a channel, which book is meant; errors leave as keys with a sentence."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -37,8 +38,12 @@ from core.model import (
 )
 from core.progress import UNDO, Progress
 from core.retrieval import Ranks, Source
+from core.spending import Metered, Purse, Terms
 from core.store import Store
 from core.summaries import Indexing, Summaries, Summarised
+
+WAITING = 5
+"""Questions of one reader that may be open at once: whoever asks faster than that keeps others from their turn."""
 
 
 class Club:
@@ -47,7 +52,7 @@ class Club:
     `fallback` quotes while `model` cannot be reached; `folder` holds the disposable rank tables; `clock` counts
     seconds steadily; `new_id` gives opaque ids of at most 40 bytes; `children` bounds the books read at once; `window`
     tells how many tokens the model reads at once; `models` are others a channel may choose, by name;
-    `recognise` names the languages of optical recognition ("" = off); `sleep` waits (seconds) while a provider is down.
+    `terms` say what may be spent, and by whom; `recognise` names the languages of optical recognition ("" = off); `sleep` waits (seconds) while a provider is down.
     """
 
     def __init__(
@@ -65,16 +70,22 @@ class Club:
         recognise: str = "",
         window: Callable[[], Awaitable[int]] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        terms: Terms | None = None,
     ) -> None:
         self._store = store
         self._now = now
         self._ranks = Ranks(store, folder / "ranks")
         self._library = Library(store, self._ranks, now, children, recognise)
         self._pictures = Pictures(folder / "pictures")
+        self._terms = terms or Terms()
+        self._purse = Purse(store.spending, self._terms, now)
+        self._open_questions: dict[tuple[str, str], Counter[str]] = {}
         if model is not fallback:
-            model = Ledgered(model, store.ledger, now)
+            model = Ledgered(Metered(model, self._purse), store.ledger, now)
         self._default = model
-        self._models = {name: Ledgered(other, store.ledger, now) for name, other in (models or {}).items()}
+        self._models = {
+            name: Ledgered(Metered(other, self._purse), store.ledger, now) for name, other in (models or {}).items()
+        }
         self._asking = Asking(
             store,
             self._ranks,
@@ -103,7 +114,11 @@ class Club:
     # Books
 
     async def add_book(self, upload: Upload) -> AsyncGenerator[LibraryEvent, None]:
-        """Take a file in and yield how it goes; the last event is `Ready`. Raises BadBook, OperatorError."""
+        """Take a file in and yield how it goes; the last event is `Ready`.
+
+        Raises BadBook, OperatorError, and ReaderError for somebody who may not add books.
+        """
+        self._terms.admit_upload(upload.conversation, upload.reader)
         async with aclosing(self._library.add(upload)) as events:
             async for event in events:
                 if self._indexing is not None and isinstance(event, Ready):
@@ -169,7 +184,27 @@ class Club:
         """Answer a question; the last event is `Answered`. One at a time in a channel, in the order they came.
 
         While the provider is down the book is quoted (`interim`); without it UpstreamError or OperatorError is raised.
+        At a cap on spending it is quoted too, and that is the answer. Raises ReaderError for a chat that is not served
+        and for a reader who has WAITING questions open.
         """
+        self._terms.admit(question.conversation)
+        who = (question.conversation.platform, question.reader.id)
+        mine = self._open_questions.setdefault(who, Counter())
+        if question.event not in mine and len(mine) >= WAITING:  # an event told twice is one question
+            raise ReaderError("too_many_questions", count=WAITING)
+        mine[question.event] += 1
+        try:
+            async with aclosing(self._in_turn(question, interim)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            mine[question.event] -= 1
+            if not mine[question.event]:
+                del mine[question.event]
+            if not mine:
+                self._open_questions.pop(who, None)
+
+    async def _in_turn(self, question: Question, interim: bool) -> AsyncGenerator[AskEvent, None]:
         channel = await self._channel(question.conversation)
         cards = await self._meant(question)
         if len(cards) == 1 and not question.every_book:
@@ -242,13 +277,25 @@ class Club:
     ) -> Passage:
         """The passage behind a note's opaque id; `ahead` is set when it lies past the `reader`'s own place.
 
-        Raises Missing for a foreign, unknown or no longer permitted note.
+        Raises Missing for a foreign, unknown or no longer permitted note, ReaderError when the `reader` has opened as
+        much of the book today as one may.
         """
         channel = await self._channel(conversation)
         pressed = await self._store.turns.footnote(note)
         if pressed is None or pressed.channel != channel:
             raise Missing("unknown_note")
-        return await self._open(conversation, pressed.footnote, before, after, locale, reader)
+        passage = await self._open(conversation, pressed.footnote, before, after, locale, reader)
+        if reader is not None:
+            source = await Source.open(self._store, channel, passage.book, text_version=pressed.footnote.text_version)
+            await self._purse.press(
+                f"{conversation.platform}:{reader.id}",
+                passage.book,
+                passage.title,
+                source.characters,
+                source.place_of(passage.first),
+                source.place_of(passage.last),
+            )
+        return passage
 
     async def picture(self, conversation: Conversation, note: str) -> tuple[PagePicture, ...]:
         """The page picture(s) behind a note of a PDF, its range marked; empty when there is none to be had.

@@ -5,6 +5,7 @@ LoccitError(key, **params)
 │  ├─ BadBook      this file cannot become a book (wrong type, empty, broken, locked, too large, pictures only)
 │  └─ Missing      what was asked for is not there (no book, unknown note, removed book, not permitted)
 ├─ OperatorError   whoever runs the bot must mend it (settings, disk, key, permission)
+│  └─ LimitReached a cap on spending is reached: it ends by itself, or whoever runs the bot raises it
 ├─ UpstreamError   somebody else's service failed; may be tried again
 └─ BrokenPromise   our bug: stored text does not match its hash, an invariant failed; carries an incident id
 """
@@ -37,6 +38,14 @@ class Missing(ReaderError):
 
 class OperatorError(LoccitError):
     """Whoever runs the bot must mend it."""
+
+
+class LimitReached(OperatorError):
+    """A cap on spending is reached. `retry_after`: seconds until the next day or month begins."""
+
+    def __init__(self, key: str, *, retry_after: float, **params: str | int) -> None:
+        super().__init__(key, **params)
+        self.retry_after = retry_after
 
 
 class UpstreamError(LoccitError):

@@ -6,6 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from typing import Any
 
+from core.llm.closing import closable
 from core.llm.ledger import request_key
 from core.model import Called, ChatEvent, ChatModel, ChatRequest, Finished, Said, ToolCall, Usage
 from core.store import Ledger
@@ -43,7 +44,7 @@ class Ledgered:
                 return
             said: list[Said | Called] = []
             end: Finished | None = None
-            async with aclosing(_closable(self._model.stream(request))) as events:
+            async with aclosing(closable(self._model.stream(request))) as events:
                 async for event in events:
                     if isinstance(event, Finished):
                         end = event
@@ -101,13 +102,3 @@ def _replay(result: Any) -> list[ChatEvent]:
     events: list[ChatEvent] = [Said(result["text"])] if result["text"] else []
     events += [Called(ToolCall(*call)) for call in result["calls"]]
     return [*events, Finished(result["reason"], Usage())]
-
-
-async def _closable(events: AsyncIterator[ChatEvent]) -> AsyncGenerator[ChatEvent, None]:
-    """The events as a generator that can be closed, whatever a model hands out."""
-    try:
-        async for event in events:
-            yield event
-    finally:
-        if isinstance(events, AsyncGenerator):
-            await events.aclose()

@@ -1,5 +1,6 @@
 """A whole club in one process for tests of the journeys: real store, real ranking, a model of the test's choosing."""
 
+import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ from core.model import (
     Turn,
 )
 from core.offline import OfflineReader
+from core.spending import Terms
 from core.store import Store
 from tests.books import lantern
 from tests.books.long_text import chapter
@@ -168,9 +170,12 @@ async def open_club(
     recognise: str = "",
     models: Mapping[str, ChatModel] | None = None,
     window: Callable[[], Awaitable[int]] | None = None,
+    terms: Terms | None = None,
+    clock: Clock | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[TestClub]:
     """A club on a folder; opening the same folder again is a restart. `steady` stops the clock that spaces drafts."""
-    clock = Clock()
+    clock = clock or Clock()
     ids = count(int(time.time_ns()))
     store = await Store.open("", folder)
     offline = OfflineReader()
@@ -185,6 +190,8 @@ async def open_club(
         recognise=recognise,
         models=models,
         window=window,
+        terms=terms,
+        sleep=sleep,
     )
     try:
         yield TestClub(club, store, clock)

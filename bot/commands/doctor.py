@@ -3,7 +3,7 @@
 import asyncio
 from argparse import Namespace
 
-from bot.config import Config
+from bot.config import SETTINGS, Config
 from bot.wiring import open_model
 from core.model import Notice
 from core.strings import tell
@@ -27,4 +27,12 @@ async def _examine(config: Config) -> tuple[list[Notice], bool]:
         found = await probe(model)
     finally:
         await model.close()
-    return describe(found), found.failure is None
+    healthy = found.failure is None
+    return [*describe(found), *(_open_doors(config) if healthy else ())], healthy
+
+
+def _open_doors(config: Config) -> list[Notice]:
+    """What lets strangers spend the operator's money."""
+    if found := [SETTINGS[key] for key in ("allow_chats", "allow_uploaders") if not getattr(config, key)]:
+        return [Notice("doctor_everyone", {"settings": ", ".join(found)})]
+    return []

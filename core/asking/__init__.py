@@ -13,11 +13,14 @@ from core.model import (
     AskEvent,
     BookCard,
     ChatModel,
+    Drafting,
     Notice,
+    Payer,
     Question,
     Turn,
 )
 from core.retrieval import Budgets, Ranks, Source
+from core.spending import Paying
 from core.store import QuestionRow, Store
 
 MODEL_SETTING = "model"
@@ -102,12 +105,18 @@ class Asking:
     async def _answer(
         self, row: QuestionRow, cards: Sequence[BookCard], interim: bool
     ) -> AsyncGenerator[AskEvent, None]:
+        begun, first = self._clock(), None
         sources = [await self._source(row, card) for card in cards]
-        means = await self._means(row.channel)
+        means = await self._means(row)
         run = TurnRun(row.question, sources, await self._earlier(row, sources), means)
         async with aclosing(run.events(self._now(), interim=interim)) as events:
             async for event in events:
-                yield await self._stored(row, run, event) if isinstance(event, Answered) else event
+                if first is None and isinstance(event, Drafting | Answered):
+                    first = self._clock()
+                if isinstance(event, Answered) and first is not None:
+                    turn = replace(event.turn, first_text_ms=round(1000 * (first - begun)))
+                    event = await self._stored(row, run, Answered(turn))
+                yield event
         if run.saw_closing_think and not means.closing_think:
             await self._store.models.learn(means.model.name, {CLOSING_THINK: True})
 
@@ -121,9 +130,12 @@ class Asking:
         await self._store.inbox.keep_question(row.question.event)
         return Answered(turn, kept=True)
 
-    async def _means(self, channel: int) -> Means:
-        chosen = (await self._store.shelf.settings(channel)).get(MODEL_SETTING)
+    async def _means(self, row: QuestionRow) -> Means:
+        chosen = (await self._store.shelf.settings(row.channel)).get(MODEL_SETTING)
         model = self._model(chosen)
+        if model is not self._fallback:
+            where = row.question.conversation
+            model = Paying(model, Payer(where.platform, where.channel, row.question.reader.id, where.server))
         facts = await self._store.models.facts(model.name)
         return Means(
             self._ranks,

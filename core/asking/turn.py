@@ -9,7 +9,7 @@ from core.asking import history, wording
 from core.asking.loop import Draft, Loop, Spoken, executed
 from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
-from core.errors import OperatorError, ReaderError, UpstreamError
+from core.errors import LimitReached, OperatorError, ReaderError, UpstreamError
 from core.footnotes import Settled, Settler
 from core.limits import say_limit
 from core.model import (
@@ -78,6 +78,13 @@ class TurnRun:
         model = self._means.model
         try:
             async for event in self._attempt(model, asked_at, notices):
+                yield event
+        except LimitReached as error:
+            # No outage to wait for: this is the answer, and the money of the next day is for its own questions.
+            notices = [Notice(error.key, error.params), Notice("quotes_at_limit")]
+            self._evidence = Evidence(self._sources)
+            self._question = replace(self._question, without_book=False)
+            async for event in self._attempt(self._means.fallback, asked_at, notices):
                 yield event
         except (UpstreamError, OperatorError) as error:
             if not interim or model is self._means.fallback or self._question.without_book:

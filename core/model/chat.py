@@ -32,6 +32,16 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Payer:
+    """On whose behalf a call is made: what its cost counts against."""
+
+    platform: str
+    channel: str
+    reader: str
+    server: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
@@ -47,6 +57,8 @@ class ChatRequest:
     """The stamp of the prompt this was rendered from; part of the ledger key, never sent."""
     book: str = ""
     """sha256 of the book whose text this holds, if it is of one: its ledger row is forgotten with the book. Never sent."""
+    payer: Payer | None = None
+    """None: the house itself (summaries). No part of the ledger key, never sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ class Conversation:
     platform: str
     channel: str
     thread: str | None = None
+    server: str | None = field(default=None, compare=False)
+    """The server, workspace or community the channel is part of, where the platform has such: spending is capped on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,8 @@ class Turn:
     """Prompt name -> version and hash."""
     reply_to: str | None = None
     """The id of the turn this one followed up."""
+    first_text_ms: int | None = None
+    """Milliseconds from the beginning of work to the first text shown; None for turns from before this was kept."""
 
 
 @dataclass(frozen=True, slots=True)

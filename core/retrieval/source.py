@@ -93,7 +93,11 @@ class Source:
         """How much of the whole book lies before this position, in percent."""
         if not self.characters:
             return 0
-        return int(100 * (self._starts[position.file] + position.offset) / self.characters)
+        return int(100 * self.place_of(position) / self.characters)
+
+    def place_of(self, position: Position) -> int:
+        """How many characters of the whole book lie before this position."""
+        return self._starts[position.file] + position.offset
 
     def join_after(self, file: int) -> str | None:
         return self._contents.joins[file]

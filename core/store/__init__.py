@@ -17,24 +17,32 @@ from core.store.models import Models
 from core.store.progress import Progress
 from core.store.segments import EXTRACTIVE, Summary
 from core.store.shelf import Shelf
+from core.store.spending import Charge, Pot, Spending
+from core.store.statistics import CallDay, TurnFacts, read_statistics
 from core.store.turns import Pressed, Turns
 from core.store.upgrade import bring_up_to_date
 
 __all__ = [
     "EXTRACTIVE",
     "Books",
+    "CallDay",
+    "Charge",
     "Inbox",
     "KeptCall",
     "Ledger",
     "Originals",
+    "Pot",
     "Pressed",
     "Progress",
     "QuestionRow",
     "Shelf",
+    "Spending",
     "Store",
     "Summary",
+    "TurnFacts",
     "Turns",
     "UploadRow",
+    "read_statistics",
 ]
 
 
@@ -50,6 +58,7 @@ class Store:
     ledger: Ledger
     progress: Progress
     models: Models
+    spending: Spending
     _engines: Engines
 
     @classmethod
@@ -78,6 +87,7 @@ class Store:
             Ledger(engines),
             Progress(engines),
             Models(engines),
+            Spending(engines),
             engines,
         )
 

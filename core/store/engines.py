@@ -55,15 +55,18 @@ class Engines:
         self.version = ""
 
     @classmethod
-    async def open(cls, url: str, folder: Path, patience: float = 30.0) -> "Engines":
+    async def open(cls, url: str, folder: Path, patience: float = 30.0, *, prepare: bool = True) -> "Engines":
         """Connect once to each side. `patience`: seconds to wait while another process writes or does not answer.
+
+        Without `prepare` the file of an SQLite database is neither made nor changed; it must be there (`missing`).
 
         Raises OperatorError: `database_url_unknown`, `data_unwritable`, `data_on_network`, `disk_full`,
         `database_unavailable`, `database_damaged`.
         """
         target = _target(url, folder)
         if target.get_backend_name() == "sqlite":
-            await asyncio.to_thread(_prepare_file, Path(target.database or ""), patience)
+            if prepare:
+                await asyncio.to_thread(_prepare_file, Path(target.database or ""), patience)
             engines = cls(*_sqlite(target, patience), writers=1, readers=_READERS)
         else:
             engines = cls(*_postgres(target, patience), writers=_POSTGRES_CONNECTIONS, readers=_POSTGRES_CONNECTIONS)
@@ -75,6 +78,12 @@ class Engines:
             raise
         _log.info("data lies in %s", engines.version)
         return engines
+
+    @staticmethod
+    def missing(url: str, folder: Path) -> bool:
+        """True when the database is a file that does not exist. Raises OperatorError `database_url_unknown`."""
+        target = _target(url, folder)
+        return target.get_backend_name() == "sqlite" and not Path(target.database or "").is_file()
 
     @property
     def postgres(self) -> bool:

@@ -114,6 +114,7 @@ class Inbox:
                 "every_book": question.every_book,
                 "private": question.private,
                 "go_on": question.go_on,
+                "server": question.conversation.server,
             },
         )
         return _question(row, known)
@@ -208,7 +209,7 @@ def _open(query: Select[*tuple[Any, ...]], table: Table, platform: str, state: S
 def _question(row: AnyRow, known: bool) -> QuestionRow:
     question = Question(
         event=row.event,
-        conversation=Conversation(row.platform, row.external, row.thread),
+        conversation=Conversation(row.platform, row.external, row.thread, row.server),
         reader=Reader(row.reader, row.locale),
         text=row.text,
         book=row.book,

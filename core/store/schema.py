@@ -229,6 +229,8 @@ question = sa.Table(
     sa.Column("error", Json, nullable=False),
     sa.Column("accepted_at", Moment, nullable=False),
     sa.Column("ended_at", Moment, nullable=True),
+    # what a question that is taken up after a restart still counts against
+    sa.Column("server", sa.Text, nullable=True),
     sa.Index("ix_question_open", "channel", sqlite_where=_open, postgresql_where=_open),
 )
 
@@ -257,6 +259,7 @@ turn = sa.Table(
     sa.Column("limit_file", sa.Integer, nullable=True),
     sa.Column("limit_offset", sa.Integer, nullable=True),
     sa.Column("asked_at", Moment, nullable=False),
+    sa.Column("first_text_ms", sa.Integer, nullable=True),
     sa.Index("ix_turn_channel", "channel", "thread", "sequence"),
 )
 
@@ -273,6 +276,44 @@ llm_call = sa.Table(
     sa.Column("input_tokens", sa.Integer, nullable=False),
     sa.Column("output_tokens", sa.Integer, nullable=False),
     sa.Column("at", Moment, nullable=False),
+)
+
+# What one reader, channel, server or all spent in one day or month, calls under way included.
+spent = sa.Table(
+    "spent",
+    metadata,
+    sa.Column("scope", sa.Text, primary_key=True),
+    sa.Column("period", sa.String(10), primary_key=True),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+)
+
+# One call of a model: its estimate while it is under way (or was when the process died), then what it cost.
+charge = sa.Table(
+    "charge",
+    metadata,
+    _number(),
+    sa.Column("day", sa.String(10), nullable=False, index=True),
+    sa.Column("purpose", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("input_tokens", sa.BigInteger, nullable=False),
+    sa.Column("output_tokens", sa.BigInteger, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("calls", sa.Integer, nullable=False),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("settled", sa.Boolean, nullable=False),
+)
+
+# Which stretches of a book a reader opened on a day; offsets count through all its files.
+opened = sa.Table(
+    "opened",
+    metadata,
+    _number(),
+    sa.Column("reader", sa.Text, nullable=False),
+    sa.Column("book", sa.String(64), nullable=False),
+    sa.Column("day", sa.String(10), nullable=False),
+    sa.Column("start", sa.BigInteger, nullable=False),
+    sa.Column("end", sa.BigInteger, nullable=False),
+    sa.Index("ix_opened_reader", "reader", "book", "day"),
 )
 
 # What is known of a model by its name: what `doctor` found out, whether it sends reasoning without an opening mark.

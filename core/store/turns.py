@@ -146,6 +146,7 @@ def _as_values(turn: Turn, channel: int, question: int | None) -> dict[str, Any]
         "limit_file": None if position is None else position.file,
         "limit_offset": None if position is None else position.offset,
         "asked_at": turn.asked_at,
+        "first_text_ms": turn.first_text_ms,
     }
 
 
@@ -175,6 +176,7 @@ def _as_turn(row: AnyRow, footnotes: Sequence[Footnote]) -> Turn:
         asked_at=row.asked_at,
         stamps=row.stamps,
         reply_to=row.reply_to,
+        first_text_ms=row.first_text_ms,
     )
 
 

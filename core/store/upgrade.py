@@ -12,7 +12,7 @@ from core.errors import OperatorError
 from core.store.engines import Engines
 from core.store.schema import metadata
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """Every revision in `migrations/versions`, oldest first. A database at any other is newer than this code."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -32,14 +32,19 @@ async def bring_up_to_date(engines: Engines) -> None:
 
     Raises OperatorError `schema_newer` when the database was last opened by newer code; nothing is changed then.
     """
-    async with engines.read() as connection:
-        if await connection.run_sync(_up_to_date):
-            return
+    if await is_up_to_date(engines):
+        return
     async with engines.write() as connection:
         if engines.postgres:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         if not await connection.run_sync(_up_to_date):
             await connection.run_sync(_create if await connection.run_sync(_untouched) else migrate)
+
+
+async def is_up_to_date(engines: Engines) -> bool:
+    """Whether the tables are those of this code; changes nothing. Raises OperatorError `schema_newer`."""
+    async with engines.read() as connection:
+        return await connection.run_sync(_up_to_date)
 
 
 def _up_to_date(connection: Connection) -> bool:

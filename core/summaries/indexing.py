@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
-from core.errors import BrokenPromise, LoccitError, UpstreamError
+from core.errors import BrokenPromise, LimitReached, LoccitError, UpstreamError
 from core.store import Store
 from core.summaries.work import Summaries
 
@@ -53,6 +53,11 @@ class Indexing:
                 log.info("summaries: %s, again in %.0f s", error.key, wait)
                 await self._sleep(max(wait, error.retry_after or 0.0))
                 wait = min(2 * wait, _LONGEST_WAIT)
+                continue
+            except LimitReached as error:
+                # Until the month turns; now and then it is looked whether there is room again.
+                log.info("summaries: %s, again in %.0f s at the latest", error.key, error.retry_after)
+                await self._sleep(min(error.retry_after, _LONGEST_WAIT))
                 continue
             except LoccitError as error:
                 # Whoever runs the bot has to mend it; the next book that is added tries again.

@@ -1,5 +1,6 @@
 """Settings: where they come from, which wins, and what is said about a wrong one."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,38 @@ def test_a_password_in_the_database_address_is_never_printed() -> None:
 def test_no_colour_is_respected_when_it_is_set_and_not_empty() -> None:
     assert not read_config({"NO_COLOR": "1", "HOME": "/h"}).colour
     assert read_config({"NO_COLOR": "", "HOME": "/h"}).colour
+
+
+def test_money_characters_and_names_are_read_exactly() -> None:
+    config = read_config(
+        {
+            "HOME": "/h",
+            "LOCCIT_PRICE_INPUT": "0",
+            "LOCCIT_CAP_READER_DAY": "0.50",
+            "LOCCIT_CAP_PASSAGES_DAY": "100_000",
+            "LOCCIT_ALLOW_CHATS": "discord:1, telegram:-100:7,",
+        }
+    )
+    assert (config.price_input, config.price_output, config.cap_total_month) == (Decimal(0), None, None)
+    assert (config.cap_reader_day, config.cap_passages_day) == (Decimal("0.5"), 100_000)
+    assert config.allow_chats == {"discord:1", "telegram:-100:7"}
+    assert not config.allow_uploaders
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "key"),
+    [
+        *(
+            ("LOCCIT_CAP_TOTAL_MONTH", value, "config_money")
+            for value in ("ten", "-1", "1e9", "inf", "1,5", "5 €", "٣")
+        ),
+        *(("LOCCIT_CAP_PASSAGES_DAY", value, "config_characters") for value in ("all", "-1", "1.5", "9" * 13)),
+        *(("LOCCIT_ALLOW_CHATS", value, "config_allowed") for value in ("discord", ":1", "discord:", "a:1, b", " , ")),
+    ],
+)
+def test_a_cap_or_a_list_that_cannot_be_read_is_refused_and_never_taken_for_none(
+    setting: str, value: str, key: str
+) -> None:
+    with pytest.raises(OperatorError, match=key) as caught:
+        read_config({"HOME": "/h", setting: value})
+    assert setting in say(key, None, **caught.value.params)

@@ -40,7 +40,8 @@ async def test_with_a_model_every_ability_is_one_line(tmp_path: Path) -> None:
         assert (ran.code, ran.err) == (0, "")
         lines = ran.out.splitlines()
         assert lines[0] == "fake reads 16000 tokens at once."
-        assert len(lines) == 7
+        assert len(lines) == 8
+        assert "LOCCIT_ALLOW_CHATS, LOCCIT_ALLOW_UPLOADERS" in lines[-1]
         assert "It calls tools." in lines
 
 
