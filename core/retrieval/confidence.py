@@ -7,15 +7,16 @@ from core import words
 from core.model import Span
 from core.ranking import Ranked
 
-FALL = 0.4
-"""How far the score must have fallen, from the best window to the first one that was not delivered. A question whose
-windows all score alike has no place of its own: what answers it may as well be among those left out."""
+DROP = 4.0
+"""By how much the score must have dropped from the best window to the first one that was not delivered. A question whose
+windows all score alike has no place of its own: what answers it may as well be among those left out. A difference of
+BM25 scores says the same in a short book and in a long one, which their ratio does not."""
 SHARE = 0.4
 """Which part of the question's words, by weight, one of the best windows must have; a word the book lacks weighs most."""
 BEST = 5
 """How many windows count as the best."""
 
-# FALL and SHARE were chosen on every other book of ../shared/qa; `python -m tests.bench.confidence` reports the others.
+# DROP and SHARE were chosen on every other book of ../shared/qa; `python -m tests.bench.confidence` reports the others.
 
 _UNSPACED = ("zh", "ja")
 _LATIN = frozenset({"en", "es", "pt", "fr", "de", "it", "nl", "sv", "pl"})
@@ -32,11 +33,10 @@ def is_decisive(ranked: Ranked, delivered: Collection[Span]) -> bool:
     """True when what was delivered of these windows most probably holds the answer (97.5 % of such questions)."""
     if not ranked.windows:
         return False
-    left_out = next(
-        (window.score for window in ranked.windows if not all(run in delivered for run in window.runs)), 0.0
-    )
-    share = max(window.share for window in ranked.windows[:BEST])
-    return share >= SHARE and left_out <= (1 - FALL) * ranked.windows[0].score
+    if max(window.share for window in ranked.windows[:BEST]) < SHARE:
+        return False
+    left_out = [window.score for window in ranked.windows if not all(run in delivered for run in window.runs)]
+    return not left_out or ranked.windows[0].score - left_out[0] >= DROP
 
 
 def is_foreign(question: str, language: str) -> bool:

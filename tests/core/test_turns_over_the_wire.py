@@ -346,7 +346,7 @@ async def test_a_reply_with_nothing_in_it_ends_with_our_own_sentence(reply: Repl
     async with reading(tmp_path, picking(reply)) as at:
         turn = await at.ask(QUESTION)
     assert turn.answer.outcome == "not_in_book"
-    assert said(turn) == "I found nothing about this in The Lantern House."
+    assert said(turn) == "I found nothing about this in The Lantern House. I looked in chapters 1–3."
 
 
 async def test_a_stream_without_a_single_piece_is_a_provider_that_is_down(tmp_path: Path) -> None:
