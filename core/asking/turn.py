@@ -170,7 +170,7 @@ class TurnRun:
         if tools.decisive or quoting:
             return [*found]
         loop.remember(texts.RELATED.name, wanted)
-        return [*found, *executed(texts.RELATED.name, wanted, await tools.related_segments(wanted))]
+        return [*found, *executed(texts.RELATED.name, wanted, await tools.related_segments(wanted), 1)]
 
     def _loop(self, model: ChatModel, tools: Tools | None, settler: Settler | None = None) -> Loop:
         grounded = tools is not None
@@ -198,7 +198,7 @@ class TurnRun:
             return False
         if model.name == OFFLINE:
             swept = await tools.sweep(wanted)
-            loop.messages += executed(texts.FIND.name, wanted, swept) if swept else ()
+            loop.messages += executed(texts.FIND.name, wanted, swept, 2) if swept else ()
             return bool(swept)
         if spoken.raw:
             loop.messages.append(Message("assistant", spoken.raw))
@@ -207,9 +207,9 @@ class TurnRun:
         loop.messages.append(Message("user", prompt.user))
         if not tools.selected:
             found = await tools.related_segments(wanted)
-            loop.messages += executed(texts.RELATED.name, wanted, found)
+            loop.messages += executed(texts.RELATED.name, wanted, found, 1)
         if swept := await tools.sweep(wanted):
-            loop.messages += executed(texts.FIND.name, wanted, swept)
+            loop.messages += executed(texts.FIND.name, wanted, swept, 2)
         return True
 
     async def _chat(self, model: ChatModel, asked_at: datetime, notices: list[Notice]) -> Answered:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.asking.loop import CALLS, ROUNDS
+from core.asking.loop import ROUNDS
 from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
 from core.errors import LoccitError, Missing, OperatorError, UpstreamError
