@@ -64,8 +64,8 @@ QUESTIONS = (
 )
 
 
-OVERVIEW = "What is it about?"
-"""Asks for no words of the book: the summaries stand in place of a search."""
+OVERVIEWS = ("What is it about?", "Summarise the whole book.")
+"""Ask for no words of the book: the summaries stand in place of a search."""
 
 
 def consulted(request: ChatRequest, question: str) -> list[str]:
@@ -77,7 +77,7 @@ def consulted(request: ChatRequest, question: str) -> list[str]:
     missing = []
     if len(calls) == 2 and calls[1].name != tools.RELATED.name:
         missing.append("the second call is not the choice from the catalogue")
-    overview = calls[0].name == tools.FULL.name and question == OVERVIEW
+    overview = calls[0].name == tools.FULL.name and question in OVERVIEWS
     if not overview and (calls[0].name != tools.FIND.name or json.loads(calls[0].arguments) != {"words": question}):
         missing.append("the call is not for the question's words")
     if results[0].tool_call_id != calls[0].id or request.messages[-1] is not results[-1]:
