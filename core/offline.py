@@ -58,7 +58,8 @@ class OfflineReader:
             yield Finished("stop", nothing)
             return
         question = _question(request.messages)
-        quoted = quote(question, _delivered(request.messages))
+        pieces = _delivered(request.messages)
+        quoted = openings(pieces) if _last_call(request.messages) == tools.FULL.name else quote(question, pieces)
         tried = {call.name for message in request.messages for call in message.tool_calls}
         if not quoted and request.tools and tools.RELATED.name not in tried:
             arguments = json.dumps({"question": question}, ensure_ascii=False)
@@ -68,6 +69,20 @@ class OfflineReader:
         for span, text in quoted:
             yield Said(f"> {_literal(text)} {tags.tag(span)}\n\n")
         yield Finished("stop", nothing)
+
+
+def openings(pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
+    """For an overview: the first whole sentence of passages spread over what was delivered, in reading order."""
+    firsts = [(span, text[start:end]) for span, text in pieces for start, end in sentences(text)[:1]]
+    short = [(span, text) for span, text in firsts if len(text) <= 2 * MAX_CHARACTERS // MAX_SENTENCES]
+    most = min(MAX_SENTENCES, len(short))
+    chosen: list[tuple[Span, str]] = []
+    left = MAX_CHARACTERS
+    for span, text in (short[number * len(short) // most] for number in range(most)):
+        if len(text) <= left:
+            chosen.append((span, text))
+            left -= len(text)
+    return chosen
 
 
 def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
@@ -103,6 +118,11 @@ def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span,
 
 def _question(messages: Sequence[Message]) -> str:
     return next((message.content for message in reversed(messages) if message.role == "user"), "")
+
+
+def _last_call(messages: Sequence[Message]) -> str:
+    """The tool that was run last before this request."""
+    return next((call.name for message in reversed(messages) for call in message.tool_calls), "")
 
 
 def _delivered(messages: Sequence[Message]) -> list[tuple[Span, str]]:

@@ -223,6 +223,11 @@ def own(text: str) -> list[Span]:
     return [_span(match) for match in _OUR_TAG.finditer(text)]
 
 
+def places(text: str) -> list[int]:
+    """Where each tag in our own spelling ends."""
+    return [match.end() for match in _OUR_TAG.finditer(text)]
+
+
 def respell(text: str, spell: Callable[[Span], str]) -> str:
     """The text with each tag in our own spelling, and the space before it, replaced by what `spell` makes of it."""
     return _OUR_TAG.sub(lambda match: spell(_span(match)), text)

@@ -33,6 +33,8 @@ from core.model import (
 from core.strings import say, say_limit, tell
 
 _INDENT = "    "
+_HINTS = ("try_quote", "try_without_book")
+"""Notices that name a way on: here it is a command."""
 _Item = TypeVar("_Item")
 
 
@@ -65,7 +67,12 @@ def answer(answer: Answer, look: Look, *, dialogue: bool = True) -> list[str]:
     """The settled answer, then what has to be said about it, then, in a dialogue, how to see its passages."""
     lines = document(answer.document, look)
     for notice in answer.notices:
-        lines += ["", *wrap([Piece(tell(notice, look.locale), "dim")], look)]
+        said = (
+            say(f"console_{notice.key}", look.locale)
+            if dialogue and notice.key in _HINTS
+            else tell(notice, look.locale)
+        )
+        lines += ["", *wrap([Piece(said, "dim")], look)]
     if answer.footnotes and dialogue:
         numbers = [note.number for note in answer.footnotes]
         hint = say("console_notes", look.locale, count=len(numbers), first=min(numbers), last=max(numbers))

@@ -171,11 +171,11 @@ class _Attempt:
         return self._settler.finish(self.reason)
 
 
-def executed(name: str, argument: str, result: str) -> tuple[Message, Message]:
-    """A tool call the core made itself, as the model would have made it, with its result."""
+def executed(name: str, argument: str, result: str, number: int = 0) -> tuple[Message, Message]:
+    """A tool call the core made itself, as the model would have made it, with its result; `number` tells them apart."""
     parameter = _parameter(name)
     arguments = json.dumps({parameter: argument} if parameter else {}, ensure_ascii=False)
-    call = ToolCall("call_0", name, arguments)
+    call = ToolCall(f"call_{number}", name, arguments)
     return Message("assistant", "", tool_calls=(call,)), Message("tool", result, tool_call_id=call.id)
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from core import document, prompts
 from core.asking import history, wording
 from core.asking.loop import Draft, Loop, Spoken, executed
+from core.asking.overviews import is_overview
 from core.asking.smalltalk import is_chat
 from core.asking.unreadable import unreadable
 from core.errors import LimitReached, OperatorError, ReaderError, UpstreamError
@@ -123,14 +124,11 @@ class TurnRun:
             going_on = self._question.go_on
             wanted = self._earlier.question if going_on else history.search_words(wanted, self._earlier)
         yield Searching(wanted)
-        given = None if self._question.evidence_tokens else await tools.whole_book()
-        if given is None:
-            given = await tools.find_in_book(wanted)
-        self._open(loop, wanted, given)
+        self._open(loop, await self._consulted(loop, tools, model, wanted))
 
         spoken: Spoken | None = None
         for retry in (False, True):
-            if retry and not await self._try_again(loop, tools, model, spoken):
+            if retry and not await self._try_again(loop, tools, model, spoken, wanted):
                 break
             async for event in loop.run():
                 if isinstance(event, Draft):
@@ -150,25 +148,46 @@ class TurnRun:
                 notices.append(Notice("quotes_only"))
             if spoken.reason in _ENDINGS:
                 notices.append(Notice(_ENDINGS[spoken.reason]))
+            if tools.summarised < tools.segments and model.name != OFFLINE:
+                notices.append(Notice("overview_partly", {"done": tools.summarised, "total": tools.segments}))
             body = self._parsed(settled.markdown, settled.runs)
             yield self._answered(body, settled, "grounded", notices, usage, model, asked_at)
             return
         body = wording.nothing_found(self._sources, self._locale)
         if _shows(settled.markdown) and not self._limited:  # under a limit, what a model knows by itself may lie ahead
             body = (*body, wording.not_from_the_book(self._locale), *self._parsed(settled.markdown, ()))
+        notices.append(Notice("try_quote"))
+        if model.name != OFFLINE:
+            notices.append(Notice("try_without_book"))
         yield self._answered(body, settled, "not_in_book", notices, usage, model, asked_at)
+
+    async def _consulted(self, loop: Loop, tools: Tools, model: ChatModel, wanted: str) -> list[Message]:
+        """What the book says before the model does, as executed calls: all of it, an overview, or what was looked up.
+
+        Where words alone decide nothing, the model chooses from the catalogue first. One that only quotes does not:
+        it has no more than the same words to choose by, and asks for it when nothing can be quoted.
+        """
+        quoting = model.name == OFFLINE
+        given = None if self._question.evidence_tokens else await tools.whole_book()
+        if given is None and is_overview(self._question.text, [source.card.title for source in self._sources]):
+            loop.remember(texts.FULL.name, "")
+            return [*executed(texts.FULL.name, "", await (tools.excerpts() if quoting else tools.overview()))]
+        found = executed(texts.FIND.name, wanted, await tools.find_in_book(wanted) if given is None else given)
+        loop.remember(texts.FIND.name, wanted)
+        if tools.decisive or quoting:
+            return [*found]
+        loop.remember(texts.RELATED.name, wanted)
+        return [*found, *executed(texts.RELATED.name, wanted, await tools.related_segments(wanted), 1)]
 
     def _loop(self, model: ChatModel, tools: Tools | None, settler: Settler | None = None) -> Loop:
         grounded = tools is not None
         return Loop(model, tools, [], lambda: settler or self._settler(grounded=grounded), self._means.clock)
 
-    def _open(self, loop: Loop, wanted: str, given: str) -> None:
+    def _open(self, loop: Loop, found: Sequence[Message]) -> None:
         """The conversation up to the model's turn: a stable beginning, then question and evidence."""
         prompt = prompts.answer(self._card(), self._question.text)
         self._stamps["answer"] = prompt.stamp
         loop.messages.append(Message("system", prompt.system))
-        found = executed(texts.FIND.name, wanted, given)
-        loop.remember(texts.FIND.name, wanted)
         if self._earlier and self._question.go_on:
             asked, answered = history.exchange(self._earlier, self._means.budgets.selected)
             going_on = prompts.go_on()
@@ -179,18 +198,25 @@ class TurnRun:
             loop.messages += history.exchange(self._earlier, self._means.budgets.history)
         loop.messages += [Message("user", prompt.user), *found]
 
-    async def _try_again(self, loop: Loop, tools: Tools, model: ChatModel, spoken: Spoken | None) -> bool:
-        """Before "not in the book" may stand: selection must have run, and the model is asked once more."""
-        if spoken is None or model.name == OFFLINE:
+    async def _try_again(self, loop: Loop, tools: Tools, model: ChatModel, spoken: Spoken | None, wanted: str) -> bool:
+        """Before "not in the book" may stand: selection must have run and the whole text been swept, and the model is
+        asked once more; one that only quotes just when the sweep found something."""
+        if spoken is None:
             return False
+        if model.name == OFFLINE:
+            swept = await tools.sweep(wanted)
+            loop.messages += executed(texts.FIND.name, wanted, swept, 2) if swept else ()
+            return bool(swept)
         if spoken.raw:
             loop.messages.append(Message("assistant", spoken.raw))
         prompt = prompts.retry()
         self._stamps["retry"] = prompt.stamp
         loop.messages.append(Message("user", prompt.user))
         if not tools.selected:
-            found = await tools.related_segments(self._question.text)
-            loop.messages += executed(texts.RELATED.name, self._question.text, found)
+            found = await tools.related_segments(wanted)
+            loop.messages += executed(texts.RELATED.name, wanted, found, 1)
+        if swept := await tools.sweep(wanted):
+            loop.messages += executed(texts.FIND.name, wanted, swept, 2)
         return True
 
     async def _chat(self, model: ChatModel, asked_at: datetime, notices: list[Notice]) -> Answered:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.limits import say_limit
-from core.model import Document, Emphasis, Paragraph, Text
+from core.model import Document, Emphasis, Paragraph, Position, Text
 from core.retrieval import Source
 from core.strings import ranges, say
 
@@ -31,8 +31,24 @@ def nothing_found(sources: Sequence[Source], locale: str | None) -> Document:
     key = "not_in_book" if title else "not_in_books"
     if limited:
         key = "not_in_book_so_far" if title else "not_in_books_so_far"
-    said = sentence(say(key, locale, title=title, reach=say_limit(sources[0].limit, locale)))
+    said = [say(key, locale, title=title, reach=say_limit(sources[0].limit, locale))]
+    if title and (looked := _looked_at(sources[0], locale)):
+        said.append(looked)
     blind = [page + 1 for source in sources for page in source.blind]
     if blind and title:
-        said += sentence(say("pages_not_looked_at", locale, count=len(blind), pages=ranges(blind)))
-    return said
+        said.append(say("pages_not_looked_at", locale, count=len(blind), pages=ranges(blind)))
+    return sentence(" ".join(said))
+
+
+def _looked_at(source: Source, locale: str | None) -> str:
+    """Where was looked, as readers count it: chapters, else pages; empty where nothing may be looked at."""
+    if source.end <= Position(0, 0):
+        return ""
+    if numbers := [chapter.number for chapter in source.chapters]:
+        return say("looked_in_chapters", locale, count=len(numbers), chapters=ranges(numbers))
+    if source.paged:
+        pages = [
+            file + 1 for file in range(source.files) if Position(file, 0) < source.end and file not in source.blind
+        ]
+        return say("looked_in_pages", locale, count=len(pages), pages=ranges(pages)) if pages else ""
+    return say("looked_in_text", locale)

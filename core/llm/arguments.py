@@ -149,6 +149,22 @@ def read_choice(content: str) -> list[str]:
     raise ValueError("no choice in the reply")
 
 
+WORDS = 200
+"""Characters of `words` that are looked for: a few words were asked for, not a chapter."""
+
+
+def read_words(content: str) -> str:
+    """The `words` of a picker's reply, as one line; empty when it names none. A list of words is one too."""
+    found = ""
+    for data in _objects(strip_reasoning(content)):
+        value = data.get("words") if isinstance(data, Mapping) else None
+        if isinstance(value, list):
+            value = " ".join(part for part in value if isinstance(part, str))
+        if isinstance(value, str):
+            found = " ".join(value.split())[:WORDS]
+    return found
+
+
 def _unfence(content: str) -> str:
     fenced = _FENCE.match(content) if content.lstrip().startswith("```") else None
     return fenced.group(1) if fenced else content

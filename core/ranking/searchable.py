@@ -8,6 +8,10 @@ from core import words
 EXACT = 0.5
 """What the very form of a word adds where its first five letters are looked for: +0.3 to +2 points of recall."""
 
+WIDE_LETTERS = 4
+"""The beginning that every form of a word is taken to share when nothing else was found ("break", "broken": no help; "found"
+and "foundation": one)."""
+
 _UNSPACED = re.compile(f"[{words.UNSPACED}]+")
 _ARABIC = re.compile("[\u0621-\u064a]+")
 # Light stemming of Arabic: conjunction, preposition and article before a word; pronoun, plural and feminine endings after.
@@ -51,8 +55,8 @@ class Term:
     """How much of its weight counts."""
 
 
-def question_terms(question: str, language: str) -> list[Term]:
-    """What to look for, without repeats, in the order of the question.
+def question_terms(question: str, language: str, *, wide: bool = False) -> list[Term]:
+    """What to look for, without repeats, in the order of the question; `wide`: in every form that begins alike.
 
     English is stemmed by the index (Porter); other words of five letters or more are looked for by their first five.
     Stop words of the question's own language go as well when it differs from the book's.
@@ -66,9 +70,17 @@ def question_terms(question: str, language: str) -> list[Term]:
     terms: dict[str, Term] = {}
     for word, term in found:
         token = _ARABIC.sub(lambda part: _arabic_stem(part[0]), term)
+        if wide:
+            match = f'"{token}" OR "{token[:WIDE_LETTERS]}"*' if _inflects(token) else f'"{token}"'
+            terms.setdefault(match, Term(match, word))
+            continue
         prefixed = language != "en" and len(token) >= words.STEM_LETTERS and not token[0].isdigit()
         match = f'"{words.stem(token)}"*' if prefixed else f'"{token}"'
         terms.setdefault(match, Term(match, word))
         if prefixed and len(token) > words.STEM_LETTERS:
             terms.setdefault(f'"{token}"', Term(f'"{token}"', word, EXACT))
     return list(terms.values())
+
+
+def _inflects(token: str) -> bool:
+    return len(token) > WIDE_LETTERS and not token[0].isdigit()

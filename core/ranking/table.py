@@ -95,15 +95,17 @@ class RankTable:
         with self._lock:
             self._database.close()
 
-    def search(self, words: str, language: str, *, limit: Position | None = None, top: int = 60) -> Ranked:
-        """The best windows for a question, at most `top`; the same ones every time.
+    def search(
+        self, words: str, language: str, *, limit: Position | None = None, top: int = 60, wide: bool = False
+    ) -> Ranked:
+        """The best windows for a question, at most `top`; the same ones every time. `wide`: by every form of its words.
 
         Only runs wholly before `limit` take part: windows are laid out over them alone, and counts, lengths and
         frequencies are theirs, so that what lies beyond the limit changes nothing, not even a score.
         Raises BrokenTable when the file turns out to be damaged.
         """
         permitted = len(self._runs) if limit is None else bisect_right(self._runs, limit, key=_last_position)
-        terms = question_terms(words, language)
+        terms = question_terms(words, language, wide=wide)
         if not permitted or not terms:
             return Ranked(terms=tuple(dict.fromkeys(term.word for term in terms)))
         windows, missing = self._best(terms, permitted, top)

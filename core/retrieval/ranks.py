@@ -28,13 +28,13 @@ class Ranks:
     def path(self, sha256: str, text_version: str) -> Path:
         return self._folder / f"{sha256}-{text_version}.rank"
 
-    async def search(self, source: Source, wanted: str, *, top: int = 60) -> Ranked:
+    async def search(self, source: Source, wanted: str, *, top: int = 60, wide: bool = False) -> Ranked:
         """Search a book up to its limit; a lost or damaged table is built again, once."""
         for attempt in (1, 2):
             try:
                 table = await self._table(source.sha256, source.text_version)
                 return await asyncio.to_thread(
-                    table.search, wanted, source.language, limit=source.limit.position, top=top
+                    table.search, wanted, source.language, limit=source.limit.position, top=top, wide=wide
                 )
             except BrokenTable as broken:
                 if attempt == 2:

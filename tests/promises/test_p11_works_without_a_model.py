@@ -151,7 +151,7 @@ async def test_where_nothing_matches_it_is_said_and_nothing_is_quoted(question: 
     turn = await club.ask(question)
     assert turn.answer.outcome == "not_in_book"
     assert turn.answer.footnotes == ()
-    assert said(turn) == "I found nothing about this in The Lantern House."
+    assert said(turn) == "I found nothing about this in The Lantern House. I looked in chapters 1–3."
 
 
 async def test_small_talk_gets_a_sentence_of_ours(club: TestClub) -> None:

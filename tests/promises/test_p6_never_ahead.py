@@ -498,7 +498,7 @@ async def test_c55_in_chapter_two_is_read_to_the_end_of_chapter_one(offline: boo
         never = await club.ask("What does Zacharias sell?")
         whole = await club.ask("What does Ivo say he is?", evidence_tokens=None)
         assert said(later) == said(never) == said(whole)
-        assert said(later) == "I found nothing about this in The Lantern House up to chapter 1."
+        assert said(later) == "I found nothing about this in The Lantern House up to chapter 1. I looked in chapter 1."
         assert leaks(LATER, "\n".join(map(_bytes, honest.model.requests))) == []
 
 
