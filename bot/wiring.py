@@ -1,6 +1,7 @@
 """The one place that picks the real things: clock, ids, store, model. Imports what it needs when it is needed."""
 
 import asyncio
+import gc
 import random
 import secrets
 from datetime import UTC, datetime
@@ -89,7 +90,7 @@ def open_model(config: Config) -> "OpenAIChat | None":
         return None
     if not config.llm_model:
         raise OperatorError("config_no_model")
-    from core.llm import OpenAIChat, Provider
+    from core.llm import Line, OpenAIChat, Provider
 
     provider = Provider(
         base_url=config.llm_base_url or "https://api.openai.com/v1",
@@ -97,4 +98,7 @@ def open_model(config: Config) -> "OpenAIChat | None":
         api_key=config.llm_api_key or "",
         context_tokens=config.llm_context,
     )
-    return OpenAIChat(provider, sleep=asyncio.sleep, jitter=random.random, now=now)
+    # What was imported by then stays for good. Without this the collector goes through all of it now and then, and
+    # everybody's stream stands still for 90 ms.
+    line = Line(provider, opened=gc.freeze)
+    return OpenAIChat(provider, sleep=asyncio.sleep, jitter=random.random, now=now, line=line)

@@ -2,9 +2,12 @@
 
 import asyncio
 from argparse import Namespace
+from collections.abc import Mapping
 
 from bot.config import SETTINGS, Config
+from bot.folder import hold
 from bot.wiring import open_model
+from core.errors import OperatorError
 from core.model import Notice
 from core.strings import tell
 
@@ -27,8 +30,26 @@ async def _examine(config: Config) -> tuple[list[Notice], bool]:
         found = await probe(model)
     finally:
         await model.close()
-    healthy = found.failure is None
-    return [*describe(found), *(_open_doors(config) if healthy else ())], healthy
+    if found.failure is not None:
+        return describe(found), False
+    unkept = await _remember(config, model.name, found.facts)
+    return [*describe(found), *unkept, *_open_doors(config)], True
+
+
+async def _remember(config: Config, name: str, facts: Mapping[str, str | int | bool]) -> list[Notice]:
+    """Keep what was found with the model: its answers go by it from the first one on. Why not, where that cannot be."""
+    from core.store import Store
+
+    try:
+        with hold(config.data, "command"):
+            store = await Store.open(config.database_url or "", config.data)
+            try:
+                await store.models.learn(name, facts)
+            finally:
+                await store.close()
+    except OperatorError as error:
+        return [Notice("doctor_not_kept"), Notice(error.key, error.params)]
+    return []
 
 
 def _open_doors(config: Config) -> list[Notice]:

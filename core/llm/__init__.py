@@ -3,12 +3,14 @@
 from core.llm.chat import OpenAIChat
 from core.llm.context import ask_context
 from core.llm.ledger import request_key
+from core.llm.line import Line
 from core.llm.probe import Capabilities, describe, probe
 from core.llm.provider import DEFAULT_CONTEXT, Provider, Retries, Timeouts
 
 __all__ = [
     "DEFAULT_CONTEXT",
     "Capabilities",
+    "Line",
     "OpenAIChat",
     "Provider",
     "Retries",

@@ -6,6 +6,7 @@ The only module that imports `openai`.
 import asyncio
 import importlib
 import logging
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
 
 
 class Line:
-    """The line to one provider, shared by all models spoken to over it: one client, one count of requests in flight."""
+    """The line to one provider, shared by all models spoken to over it: one client, one count of requests in flight.
 
-    def __init__(self, provider: Provider) -> None:
+    `opened` is called once, when the client and all it imports are there.
+    """
+
+    def __init__(self, provider: Provider, opened: Callable[[], None] = lambda: None) -> None:
         self._provider = provider
+        self._opened = opened
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
         self._places = asyncio.Semaphore(provider.max_in_flight)
@@ -39,6 +44,7 @@ class Line:
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(_open_client, self._provider)
+                self._opened()
             return self._client
 
     @property

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from core.errors import LoccitError
 from core.llm.arguments import is_complete
@@ -33,7 +33,17 @@ class Capabilities:
     json: bool = False
     thinking: str = "none"
     """none: no reasoning was seen; off: a switch against it is sent and taken; on: it cannot be switched off."""
+    closing_think: bool = False
+    """A closing mark of reasoning came that nothing had opened (DESIGN 2.5)."""
     failure: str | None = None
+
+    @property
+    def facts(self) -> dict[str, str | int | bool]:
+        """What is worth remembering of the model, by name. A habit that did not show this time is not denied."""
+        found = asdict(self)
+        for left_out in ("model", "failure", *(() if self.closing_think else ("closing_think",))):
+            del found[left_out]
+        return found
 
 
 async def probe(chat: OpenAIChat) -> Capabilities:
@@ -46,7 +56,8 @@ async def probe(chat: OpenAIChat) -> Capabilities:
         _, forced = await _ask(chat, "Say hello.", tools=(_TOOL,), tool_choice=_TOOL.name, max_tokens=80)
     except LoccitError as error:
         return Capabilities(chat.name, context, failure=error.key)
-    thinks = any(mark in "".join(pieces).lower() for mark in ("<think", "</think"))
+    text = "".join(pieces).lower()
+    opens, closes = "<think" in text, "</think" in text
     return Capabilities(
         model=chat.name,
         context_tokens=context,
@@ -55,7 +66,8 @@ async def probe(chat: OpenAIChat) -> Capabilities:
         tools=chat.dialect.tools and _calls(called),
         forced_choice=chat.dialect.tool_choice and chat.dialect.tools and _calls(forced),
         json=chat.dialect.json and _is_json("".join(said)),
-        thinking="on" if thinks else "off" if chat.switches_thinking else "none",
+        thinking="on" if opens or closes else "off" if chat.switches_thinking else "none",
+        closing_think=closes and not opens,
     )
 
 

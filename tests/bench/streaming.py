@@ -7,6 +7,7 @@ first piece of each answer; both processes read the same clock. Raw (a bare clie
 
 import asyncio
 import cProfile
+import gc
 import json
 import pstats
 import statistics
@@ -21,7 +22,7 @@ from typing import Any
 
 import aiohttp
 
-from core.llm import OpenAIChat, Provider
+from core.llm import Line, OpenAIChat, Provider
 from core.model import Answered, Conversation, Drafting, Question, Reader
 from tests.clubs import TestClub, long_book, open_club
 from tests.fakes.openai import FakeOpenAI, JsonObject, Reply, Timing
@@ -138,7 +139,9 @@ async def measure(folder: Path, *, profile: bool) -> int:
     assert process.stdin is not None
     assert process.stdout is not None
     url = (await process.stdout.readline()).decode().strip()
-    chat = OpenAIChat(Provider(url, "fake", max_in_flight=STREAMS), sleep=asyncio.sleep, jitter=lambda: 0.0)
+    provider = Provider(url, "fake", max_in_flight=STREAMS)
+    # opened as bot/wiring.py does it
+    chat = OpenAIChat(provider, sleep=asyncio.sleep, jitter=lambda: 0.0, line=Line(provider, opened=gc.freeze))
     numbers = count(1)
 
     def some(words: str, of: int) -> list[str]:

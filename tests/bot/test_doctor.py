@@ -6,10 +6,15 @@ from pathlib import Path
 import pytest
 
 from bot.config import read_config
+from bot.folder import hold
 from bot.wiring import open_model
 from core.errors import OperatorError
+from core.store import Store
+from core.strings import say
 from tests.bot.running import Ran, loccit
-from tests.fakes.openai import FakeOpenAI, Fault, JsonObject, Reply, Step
+from tests.clubs import lantern_house, open_club, said
+from tests.core.llm_calls import connect
+from tests.fakes.openai import FakeOpenAI, Fault, JsonObject, Reply, Step, Timing
 
 
 def examine(fake: FakeOpenAI, key: str, data: Path) -> Ran:
@@ -43,6 +48,57 @@ async def test_with_a_model_every_ability_is_one_line(tmp_path: Path) -> None:
         assert len(lines) == 8
         assert "LOCCIT_ALLOW_CHATS, LOCCIT_ALLOW_UPLOADERS" in lines[-1]
         assert "It calls tools." in lines
+
+
+async def test_what_was_found_is_kept_with_the_model_and_no_habit_is_forgotten(tmp_path: Path) -> None:
+    def thinking(request: JsonObject) -> Step:
+        if "tools" in request:
+            return Fault(400, "this model does not support tools")
+        return Reply("I should count.</think>one two three", timing=Timing(gap=0.02))
+
+    kept = []
+    for answer in (thinking, able):
+        async with FakeOpenAI(answer, models=[{"id": "fake", "context_length": 16_000}]) as fake:
+            ran = await asyncio.to_thread(examine, fake, "", tmp_path)
+        assert (ran.code, ran.err) == (0, "")
+        store = await Store.open("", tmp_path)
+        kept.append(await store.models.facts("fake"))
+        await store.close()
+    assert kept[0] == {
+        "context_tokens": 16_000,
+        "streaming": True,
+        "usage": True,
+        "tools": False,
+        "forced_choice": False,
+        "json": False,
+        "thinking": "on",
+        "closing_think": True,
+    }
+    assert kept[1] == {**kept[0], "tools": True, "forced_choice": True, "json": True, "thinking": "none"} | {
+        "streaming": kept[1]["streaming"]
+    }
+
+
+async def test_while_a_chat_is_open_it_examines_all_the_same_and_says_that_it_kept_nothing(tmp_path: Path) -> None:
+    async with FakeOpenAI(able, models=[{"id": "fake", "context_length": 16_000}]) as fake:
+        with hold(tmp_path, "chat"):
+            ran = await asyncio.to_thread(examine, fake, "", tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    at = lines.index(say("doctor_not_kept", "en"))
+    assert lines[at + 1] == say("folder_in_chat", "en", path=str(tmp_path))
+
+
+async def test_a_model_examined_before_shows_no_reasoning_in_its_first_answer(tmp_path: Path) -> None:
+    async with FakeOpenAI(lambda _: Reply("I should think.</think>Ink [f1-0-42].", cut=1)) as fake:
+        assert (await asyncio.to_thread(examine, fake, "", tmp_path)).code == 0
+        chat = connect(fake)
+        async with open_club(tmp_path, chat, steady=True) as club:
+            await club.shelve(lantern_house())
+            turn = await club.ask("What ink was the log kept in?")
+            assert said(turn) == "Ink [1]."
+            assert not any("think" in draft for draft in club.drafts())
+        await chat.close()
 
 
 async def test_a_refused_key_is_one_sentence_and_a_failure(tmp_path: Path) -> None:
