@@ -1,7 +1,7 @@
 """Turns with a real model, judged: what was asked, what was sent, what came of it. For a test and for a measurement."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -83,7 +83,7 @@ class Judged:
     faults: tuple[str, ...]
 
 
-async def real_turns(folder: Path, url: str, asked: Sequence[str], *, long: bool) -> AsyncIterator[Judged]:
+async def real_turns(folder: Path, url: str, asked: Sequence[str], *, long: bool) -> AsyncGenerator[Judged, None]:
     """Ask one question after the other about one of the books; each turn is judged by P1 to P5, each note pressed (P3)."""
     chat = OpenAIChat(Provider(url, MODEL, max_in_flight=2), sleep=asyncio.sleep, jitter=lambda: 0.0)
     model = Overheard(chat)
