@@ -112,6 +112,8 @@ def parser() -> argparse.ArgumentParser:
 
     add("demo", "chat", "a short tour with the bundled book")
 
+    add("run", "run", "serve the chat platforms that are set up, until it is stopped")
+
     text = add("text", "books", "print what was read of a book: text, contents, chapters", locked, printed)
     text.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
 

@@ -34,6 +34,9 @@ SETTINGS = {
     "cap_passages_day": "LOCCIT_CAP_PASSAGES_DAY",
     "allow_chats": "LOCCIT_ALLOW_CHATS",
     "allow_uploaders": "LOCCIT_ALLOW_UPLOADERS",
+    "telegram_bot_token": "TELEGRAM_BOT_TOKEN",
+    "telegram_base_url": "TELEGRAM_BASE_URL",
+    "telegram_base_file_url": "TELEGRAM_BASE_FILE_URL",
 }
 """Key in the TOML file -> name in the environment. `LOCCIT_CONFIG` names the file itself."""
 
@@ -75,6 +78,11 @@ class Config:
     allow_chats: frozenset[str] = frozenset()
     """`platform:id`; empty = everyone."""
     allow_uploaders: frozenset[str] = frozenset()
+    telegram_bot_token: str | None = field(default=None, repr=False)
+    telegram_base_url: str | None = None
+    """None = Telegram's own; ends in `/bot`."""
+    telegram_base_file_url: str | None = None
+    """Where files are fetched; None = Telegram's own, or beside an overridden base. Ends in `/file/bot`."""
     verbose: bool = False
     colour: bool = True
     """False when the reader asked for no colours (NO_COLOR)."""
@@ -108,6 +116,9 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         cap_passages_day=_read_characters("cap_passages_day", found),
         allow_chats=_read_allowed("allow_chats", found),
         allow_uploaders=_read_allowed("allow_uploaders", found),
+        telegram_bot_token=found["telegram_bot_token"],
+        telegram_base_url=found["telegram_base_url"],
+        telegram_base_file_url=found["telegram_base_file_url"],
         verbose=verbose,
         colour=not environ.get("NO_COLOR"),
     )

@@ -1,0 +1,118 @@
+"""`loccit run` at work: every configured platform until a signal; one that the operator must mend leaves the others up."""
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Mapping
+from functools import partial
+from time import monotonic
+from typing import Protocol
+
+from adapters.host import Host
+from bot.config import Config
+from bot.failures import explain
+from bot.wiring import new_id, now, open_club
+from core.club import Club
+from core.model import Notice
+from core.strings import tell
+
+log = logging.getLogger(__name__)
+
+MISCONFIGURED = 78
+"""Exit code EX_CONFIG of sysexits.h: starting again changes nothing, so a supervisor need not try."""
+
+PARTING = 6.0
+"""Seconds the platforms have to finish what they are sending when a signal comes."""
+LAST_RESORT = 9.5
+"""Seconds from the signal to the end of the process, whatever still works; everything acknowledged is stored."""
+
+
+class Serve(Protocol):
+    """`serve` of a platform with its settings filled in."""
+
+    def __call__(self, club: Club, *, host: Host) -> Awaitable[None]: ...
+
+
+def platforms(config: Config) -> Mapping[str, Serve]:
+    """What is configured, by platform name; its libraries are imported only then."""
+    found: dict[str, Serve] = {}
+    # if config.telegram_bot_token:
+    #     from adapters.telegram import app as telegram
+    #     found["telegram"] = partial(telegram.serve, settings=telegram.Settings(...))
+    return found
+
+
+async def run(config: Config) -> int:
+    """Serve until SIGTERM or SIGINT; the exit code."""
+    serving = platforms(config)
+    if not serving:
+        _say(Notice("run_nothing"), config.locale)
+        return MISCONFIGURED
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, _end, stop)
+    club = await open_club(config)
+    try:
+        club.summarise_behind()
+        return await _serve(serving, club, config, stop)
+    finally:
+        await club.close()
+
+
+def _end(stop: asyncio.Event) -> None:
+    stop.set()
+    last = threading.Timer(LAST_RESORT, os._exit, (0,))
+    last.daemon = True
+    last.start()
+
+
+async def _serve(serving: Mapping[str, Serve], club: Club, config: Config, stop: asyncio.Event) -> int:
+    """Wait for the signal or for the last platform to give up."""
+    tasks = {
+        asyncio.create_task(_guarded(serve, club, _host(name, config), config.locale), name=name)
+        for name, serve in serving.items()
+    }
+    stopping = asyncio.create_task(stop.wait())
+    waiting = set(tasks)
+    while waiting and not stop.is_set():
+        ended, _ = await asyncio.wait({*waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        waiting -= ended
+    stopping.cancel()
+    for task in waiting:
+        task.cancel()
+    if waiting:
+        await asyncio.wait(waiting, timeout=PARTING)
+    return 0 if stop.is_set() else MISCONFIGURED
+
+
+async def _guarded(serve: Serve, club: Club, host: Host, locale: str) -> None:
+    """The outer edge of one platform: what ends it is one sentence, and the others stay up."""
+    try:
+        await serve(club, host=host)
+    except Exception as error:  # noqa: BLE001  # the edge of a platform: the others must not go down with it
+        _, sentence = explain(error, locale)
+        print(sentence, file=sys.stderr, flush=True)
+
+
+def _host(name: str, config: Config) -> Host:
+    folder = config.data / "arriving" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return Host(
+        folder=folder,
+        locale=config.locale,
+        now=now,
+        clock=monotonic,
+        sleep=asyncio.sleep,
+        new_id=new_id,
+        tell=partial(_say, locale=config.locale),
+    )
+
+
+def _say(notice: Notice, locale: str) -> None:
+    print(tell(notice, locale), file=sys.stderr, flush=True)
