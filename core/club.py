@@ -36,6 +36,7 @@ from core.model import (
     Unanswered,
     Upload,
 )
+from core.post import Post
 from core.progress import UNDO, Progress
 from core.retrieval import Ranks, Source
 from core.spending import Metered, Purse, Terms
@@ -97,6 +98,8 @@ class Club:
             new_id=new_id,
         )
         self._progress = Progress(store, now)
+        self.post = Post(store, now=now, new_id=new_id)
+        """What adapters keep over a restart: events, messages, letters, buttons."""
         self._turns: dict[int, asyncio.Lock] = {}
         self._summaries: Summaries | None = None
         self._indexing: Indexing | None = None
@@ -217,6 +220,38 @@ class Club:
                     told = await self._progress.told(channel, event.turn, question.reader.locale)
                     event = replace(event, turn=told)
                 yield event
+
+    async def stop(self, event: str) -> None:
+        """A reader stopped the answer to this question: it is not taken up again."""
+        await self._store.inbox.fail_question(event, Notice("answer_stopped"), self._now())
+
+    async def shown(self, turn: str) -> None:
+        """The answer is where its readers see it; until this is said, `unshown` brings it again."""
+        await self._store.turns.shown(turn, self._now())
+
+    async def unshown(self, platform: str) -> AsyncGenerator[Answered, None]:
+        """The answers that were made but that nobody saw: a stop or a crash came in between. Oldest first."""
+        for event, turn in await self._store.turns.unshown(platform):
+            channel = await self._channel(turn.conversation)
+            yield Answered(await self._progress.told(channel, turn), event=event)
+
+    async def flag(self, conversation: Conversation, reader: Reader, turn: str) -> None:
+        """A reader calls an answer wrong: kept for whoever runs the bot. Raises Missing for another channel's."""
+        await self._turn_here(conversation, turn)
+        await self._store.turns.flag(turn, reader.id, self._now())
+
+    async def delete_answer(self, conversation: Conversation, reader: Reader, turn: str) -> None:
+        """Forget an answer with its notes. Raises Missing for another channel's, ReaderError for another's question."""
+        await self._turn_here(conversation, turn)
+        if not reader.manages and await self._store.turns.asker(turn) != reader.id:
+            raise ReaderError("not_your_answer")
+        await self._store.turns.delete(turn)
+
+    async def _turn_here(self, conversation: Conversation, turn: str) -> Turn:
+        found = await self._store.turns.get(turn)
+        if found is None or await self._channel(found.conversation) != await self._channel(conversation):
+            raise Missing("no_such_answer")
+        return found
 
     async def latest(self, conversation: Conversation) -> Turn | None:
         """The channel's latest answer: what a bare footnote number means, also after a restart."""
@@ -412,7 +447,7 @@ class Club:
                     yield event
         except ReaderError as error:
             await self._asking.give_up(question, error)
-            yield Unanswered(question.text, Notice(error.key, error.params))
+            yield Unanswered(question.text, Notice(error.key, error.params), question.event)
 
     # Which book, how far
 

@@ -73,7 +73,7 @@ class Asking:
         row = replace(row, question=replace(row.question, patient=question.patient))
         turn = await self._store.turns.get(row.turn) if row.turn else None
         if turn is not None:
-            yield Answered(turn)
+            yield Answered(turn, event=question.event)
             return
         try:
             async with aclosing(self._answer(row, cards, interim)) as events:
@@ -123,12 +123,13 @@ class Asking:
     async def _stored(self, row: QuestionRow, run: TurnRun, answered: Answered) -> Answered:
         """The answer on record; one that only quotes meanwhile leaves a patient question open."""
         if not (run.interim and row.question.patient):
-            return Answered(await self._store.turns.save(answered.turn, row.channel, row.question.event))
+            turn = await self._store.turns.save(answered.turn, row.channel, row.question.event)
+            return Answered(turn, event=row.question.event)
         notices = (*answered.turn.answer.notices, Notice("question_kept"))
         turn = replace(answered.turn, answer=replace(answered.turn.answer, notices=notices))
         await self._store.turns.save(turn, row.channel, None)
         await self._store.inbox.keep_question(row.question.event)
-        return Answered(turn, kept=True)
+        return Answered(turn, kept=True, event=row.question.event)
 
     async def _means(self, row: QuestionRow) -> Means:
         chosen = (await self._store.shelf.settings(row.channel)).get(MODEL_SETTING)

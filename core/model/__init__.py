@@ -71,6 +71,7 @@ from core.model.document import (
     Table,
     Text,
 )
+from core.model.post import Delivery, Event, Letter
 
 __all__ = [
     "WHOLE_BOOK",
@@ -91,15 +92,18 @@ __all__ = [
     "CodeBlock",
     "Contents",
     "Conversation",
+    "Delivery",
     "Document",
     "Drafting",
     "Dropped",
     "Emphasis",
+    "Event",
     "Finished",
     "Footnote",
     "Heading",
     "Inline",
     "Item",
+    "Letter",
     "LibraryEvent",
     "Limit",
     "LineBreak",

@@ -285,6 +285,8 @@ class Answered:
 
     turn: Turn
     kept: bool = False
+    event: str = ""
+    """The key of the question's event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +295,7 @@ class Unanswered:
 
     question: str
     notice: Notice
+    event: str = ""
 
 
 AskEvent = Searching | Drafting | Answered | Unanswered

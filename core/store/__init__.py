@@ -10,9 +10,14 @@ from pathlib import Path
 
 from core.store.blobs import Originals
 from core.store.books import Books
+from core.store.buttons import Buttons
+from core.store.deliveries import Deliveries
 from core.store.engines import Engines
+from core.store.events import Events
 from core.store.inbox import Inbox, QuestionRow, UploadRow
 from core.store.ledger import KeptCall, Ledger
+from core.store.letters import Letters
+from core.store.memos import Memos
 from core.store.models import Models
 from core.store.progress import Progress
 from core.store.segments import EXTRACTIVE, Summary
@@ -59,6 +64,11 @@ class Store:
     progress: Progress
     models: Models
     spending: Spending
+    events: Events
+    deliveries: Deliveries
+    letters: Letters
+    buttons: Buttons
+    memos: Memos
     _engines: Engines
 
     @classmethod
@@ -88,6 +98,11 @@ class Store:
             Progress(engines),
             Models(engines),
             Spending(engines),
+            Events(engines),
+            Deliveries(engines),
+            Letters(engines),
+            Buttons(engines),
+            Memos(engines),
             engines,
         )
 

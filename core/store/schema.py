@@ -186,6 +186,7 @@ place = sa.Table(
 )
 
 _open = sa.text("state in ('accepted', 'kept')")
+_unshown = sa.text("shown_at is null")
 
 upload = sa.Table(
     "upload",
@@ -260,6 +261,9 @@ turn = sa.Table(
     sa.Column("limit_offset", sa.Integer, nullable=True),
     sa.Column("asked_at", Moment, nullable=False),
     sa.Column("first_text_ms", sa.Integer, nullable=True),
+    # when somebody saw it; empty while it waits for whoever can show it
+    sa.Column("shown_at", Moment, nullable=True),
+    sa.Index("ix_turn_unshown", "channel", sqlite_where=_unshown, postgresql_where=_unshown),
     sa.Index("ix_turn_channel", "channel", "thread", "sequence"),
 )
 
@@ -338,4 +342,88 @@ footnote = sa.Table(
     sa.Column("start", sa.Integer, nullable=False),
     sa.Column("end", sa.Integer, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
+)
+
+# What a platform told us, as it came, until it has been dealt with: written before the platform hears that it arrived.
+event = sa.Table(
+    "event",
+    metadata,
+    _number(),
+    sa.Column("key", sa.Text, nullable=False, unique=True),
+    sa.Column("platform", sa.Text, nullable=False),
+    # what is dealt with in the order it came: one chat
+    sa.Column("lane", sa.Text, nullable=False),
+    # emptied when it is done: the question has a row of its own by then
+    sa.Column("payload", Json, nullable=False),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("done_at", Moment, nullable=True, index=True),
+    sa.Index(
+        "ix_event_open",
+        "platform",
+        sqlite_where=sa.text("done_at is null"),
+        postgresql_where=sa.text("done_at is null"),
+    ),
+)
+
+# Which message of a platform shows which part of what we had to say: a restart goes on there instead of posting again.
+delivery = sa.Table(
+    "delivery",
+    metadata,
+    _number(),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("part", sa.Integer, nullable=False),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
+    # empty while it is not known whether the platform took it
+    sa.Column("message", sa.Text, nullable=True),
+    sa.Column("turn", sa.Text, nullable=True, index=True),
+    sa.Column("at", Moment, nullable=False),
+    sa.UniqueConstraint("key", "part"),
+    sa.Index("ix_delivery_message", "channel", "message"),
+)
+
+# What has to be said unasked, and from when on.
+letter = sa.Table(
+    "letter",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False),
+    sa.Column("thread", sa.Text, nullable=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("params", Json, nullable=False),
+    sa.Column("due", Moment, nullable=False),
+    sa.Column("done_at", Moment, nullable=True),
+    sa.Index(
+        "ix_letter_open", "due", sqlite_where=sa.text("done_at is null"), postgresql_where=sa.text("done_at is null")
+    ),
+)
+
+# What a button that is no footnote does; the button carries the id alone.
+button = sa.Table(
+    "button",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("channel", sa.ForeignKey("channel.id"), nullable=False, index=True),
+    # who alone may press it; empty = everybody here
+    sa.Column("reader", sa.Text, nullable=True),
+    sa.Column("action", Json, nullable=False),
+    sa.Column("at", Moment, nullable=False, index=True),
+)
+
+# Small things a platform's adapter keeps over a restart: what a server cannot do, which passage stands open where.
+memo = sa.Table(
+    "memo",
+    metadata,
+    sa.Column("platform", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("value", Json, nullable=False),
+    sa.Column("until", Moment, nullable=True, index=True),
+)
+
+# Answers a reader called wrong, for whoever runs the bot to look at.
+flag = sa.Table(
+    "flag",
+    metadata,
+    sa.Column("turn", sa.Text, primary_key=True),
+    sa.Column("reader", sa.Text, primary_key=True),
+    sa.Column("at", Moment, nullable=False),
 )

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, bindparam, insert, select, update
+from sqlalchemy import Select, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,7 +13,7 @@ from core.errors import BrokenPromise
 from core.model import Answer, Conversation, Dropped, Footnote, Limit, Position, Span, Turn, Usage
 from core.store import schema
 from core.store.codec import decode_document, encode_document
-from core.store.engines import Engines
+from core.store.engines import Engines, insert_new
 from core.store.structure import pack_notice, unpack_notice
 
 AnyRow = Row[*tuple[Any, ...]]
@@ -77,6 +78,41 @@ class Turns:
         """The answer to this question, when it has one."""
         query = _turns().join(schema.question, _question.id == _turn.question)
         return await self._one(query.where(_question.event == event))
+
+    async def shown(self, id: str, at: datetime) -> None:
+        """Somebody saw the answer: it need not be brought any more."""
+        seen = update(schema.turn).where(_turn.id == id, _turn.shown_at.is_(None))
+        async with self._engines.write() as connection:
+            await connection.execute(seen.values(shown_at=at))
+
+    async def unshown(self, platform: str) -> tuple[tuple[str, Turn], ...]:
+        """The answers nobody saw yet, each with the key of its question's event, oldest first."""
+        query = _turns().add_columns(_question.event).join(schema.question, _question.id == _turn.question)
+        query = query.where(schema.channel.c.platform == platform, _turn.shown_at.is_(None)).order_by(_turn.sequence)
+        async with self._engines.read() as connection:
+            events = {row.id: row.event for row in (await connection.execute(query)).all()}
+            return tuple((events[turn.id], turn) for turn in await _read(connection, query))
+
+    async def flag(self, id: str, reader: str, at: datetime) -> None:
+        """A reader calls the answer wrong."""
+        async with self._engines.write() as connection:
+            await insert_new(connection, schema.flag, {"turn": id, "reader": reader, "at": at})
+
+    async def asker(self, id: str) -> str | None:
+        """The platform's id of who asked; None when the turn answers no question on record."""
+        query = select(_question.reader).join(schema.turn, _question.id == _turn.question).where(_turn.id == id)
+        async with self._engines.read() as connection:
+            found: str | None = (await connection.execute(query)).scalar_one_or_none()
+        return found
+
+    async def delete(self, id: str) -> None:
+        """Forget the turn, its notes and the words of its question. The question stays answered."""
+        mine = select(_turn.question).where(_turn.id == id).scalar_subquery()
+        async with self._engines.write() as connection:
+            await connection.execute(update(schema.question).where(_question.id == mine).values(text=""))
+            await connection.execute(delete(schema.footnote).where(_footnote.turn == id))
+            await connection.execute(delete(schema.flag).where(schema.flag.c.turn == id))
+            await connection.execute(delete(schema.turn).where(_turn.id == id))
 
     async def latest(self, channel: int, thread: str | None = None) -> Turn | None:
         """The last turn of the channel itself or of one of its threads: what a bare footnote number means."""
@@ -147,6 +183,8 @@ def _as_values(turn: Turn, channel: int, question: int | None) -> dict[str, Any]
         "limit_offset": None if position is None else position.offset,
         "asked_at": turn.asked_at,
         "first_text_ms": turn.first_text_ms,
+        # an answer to no question on record only stands in for a later one
+        "shown_at": None if question is not None else turn.asked_at,
     }
 
 

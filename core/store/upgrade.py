@@ -12,7 +12,7 @@ from core.errors import OperatorError
 from core.store.engines import Engines
 from core.store.schema import metadata
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 """Every revision in `migrations/versions`, oldest first. A database at any other is newer than this code."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

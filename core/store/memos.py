@@ -1,0 +1,52 @@
+"""Small things a platform's adapter keeps over a restart."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, select, update
+
+from core.store import schema
+from core.store.engines import Engines, insert_new
+
+_memo = schema.memo.c
+
+
+class Memos:
+    """JSON values by (platform, key), for a while or for good."""
+
+    def __init__(self, engines: Engines) -> None:
+        self._engines = engines
+
+    async def keep(self, platform: str, key: str, value: Any, until: datetime | None) -> None:
+        """Remember a value, in place of an earlier one."""
+        new = {"platform": platform, "key": key, "value": value, "until": until}
+        mine = update(schema.memo).where(_memo.platform == platform, _memo.key == key)
+        async with self._engines.write() as connection:
+            if await insert_new(connection, schema.memo, new) is None:
+                await connection.execute(mine.values(value=value, until=until))
+
+    async def recall(self, platform: str, key: str, at: datetime) -> Any:
+        """The value, unless its time is over or there is none: None then."""
+        query = select(_memo.value, _memo.until).where(_memo.platform == platform, _memo.key == key)
+        async with self._engines.read() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None or (row.until is not None and row.until <= at) else row.value
+
+    async def recall_all(self, platform: str, prefix: str, at: datetime) -> dict[str, Any]:
+        """The values that still hold whose key begins with `prefix`, by key."""
+        query = select(_memo.key, _memo.value, _memo.until).where(
+            _memo.platform == platform, _memo.key.startswith(prefix, autoescape=True)
+        )
+        async with self._engines.read() as connection:
+            rows = (await connection.execute(query)).all()
+        return {row.key: row.value for row in rows if row.until is None or row.until > at}
+
+    async def drop(self, platform: str, key: str) -> None:
+        """Forget the value."""
+        async with self._engines.write() as connection:
+            await connection.execute(delete(schema.memo).where(_memo.platform == platform, _memo.key == key))
+
+    async def forget(self, at: datetime) -> int:
+        """Delete what is out of date; how many."""
+        async with self._engines.write() as connection:
+            return (await connection.execute(delete(schema.memo).where(_memo.until <= at))).rowcount
