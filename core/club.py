@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from core import choosing, exports, passages, quotes, tags
+from core import choosing, exports, passages, quotes, reading, tags
 from core.asking import MODEL_SETTING, Asking
 from core.errors import BrokenPromise, LoccitError, Missing, OperatorError, ReaderError, UpstreamError
 from core.formats.pictures import PagePicture, Pictures
@@ -18,6 +18,7 @@ from core.model import (
     Answered,
     AskEvent,
     BookCard,
+    BookPage,
     ChatModel,
     Contents,
     Conversation,
@@ -27,11 +28,13 @@ from core.model import (
     Notice,
     ParsedBook,
     Passage,
+    Position,
     Question,
     QuoteFound,
     QuoteHit,
     Reader,
     Ready,
+    Span,
     Turn,
     Unanswered,
     Upload,
@@ -322,14 +325,8 @@ class Club:
         passage = await self._open(conversation, pressed.footnote, before, after, locale, reader)
         if reader is not None:
             source = await Source.open(self._store, channel, passage.book, text_version=pressed.footnote.text_version)
-            await self._purse.press(
-                f"{conversation.platform}:{reader.id}",
-                passage.book,
-                passage.title,
-                source.characters,
-                source.place_of(passage.first),
-                source.place_of(passage.last),
-            )
+            start, end = source.place_of(passage.first), source.place_of(passage.last)
+            await self._count(conversation, reader, source, start, end)
         return passage
 
     async def picture(self, conversation: Conversation, note: str) -> tuple[PagePicture, ...]:
@@ -342,6 +339,57 @@ class Club:
         if pressed is None or pressed.channel != channel:
             raise Missing("unknown_note")
         return await passages.draw(self._store, self._pictures, channel, pressed.footnote)
+
+    async def page(
+        self,
+        conversation: Conversation,
+        book: str,
+        at: Position,
+        *,
+        marked: Span | None = None,
+        text_version: str | None = None,
+        reader: Reader | None = None,
+        locale: str | None = None,
+    ) -> BookPage:
+        """The stretch of a book (its sha256) around a place, as the reading view shows it; what a `reader` sees counts.
+
+        Raises Missing for a book that is not here (any more) and for a place past the limit or not in the book;
+        ReaderError as `press` does.
+        """
+        channel = await self._channel(conversation)
+        source = await Source.open(self._store, channel, book, text_version=text_version)
+        page = await reading.open_page(source, at, marked, locale)
+        await self._count(conversation, reader, source, *reading.reach_of(source, page))
+        return page
+
+    async def page_picture(
+        self,
+        conversation: Conversation,
+        book: str,
+        file: int,
+        *,
+        marked: Span | None = None,
+        text_version: str | None = None,
+        reader: Reader | None = None,
+        zoom: int = 1,
+    ) -> PagePicture | None:
+        """The picture of a page of a PDF, a range marked on it, what lies past the limit painted over; None when there
+        is none to be had. Counts and raises as `page` does.
+        """
+        channel = await self._channel(conversation)
+        source = await Source.open(self._store, channel, book, text_version=text_version)
+        drawn = await reading.draw_page(self._store, self._pictures, source, file, marked, zoom)
+        if drawn is not None:
+            await self._count(conversation, reader, source, *reading.whole_file(source, file))
+        return drawn
+
+    async def _count(
+        self, conversation: Conversation, reader: Reader | None, source: Source, start: int, end: int
+    ) -> None:
+        """Count what a reader opens of a book against what one may in a day."""
+        if reader is not None:
+            who = f"{conversation.platform}:{reader.id}"
+            await self._purse.press(who, source.sha256, source.card.title, source.characters, start, end)
 
     async def cover(self, conversation: Conversation, choice: str | None = None) -> bytes | None:
         """The cover picture as the book stores it, when it has one."""

@@ -60,6 +60,7 @@ async def open_passage(
         more_after=more_after,
         machine_read=source.card.machine_read,
         ahead=ahead,
+        text_version=text_version,
     )
 
 

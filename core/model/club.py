@@ -208,6 +208,37 @@ class Passage:
     machine_read: bool = False
     ahead: Limit | None = None
     """The reader's own place, when the passage lies past it: an adapter says so first, with a way to go on."""
+    text_version: str = ""
+    """With `book` and `span` it names the place for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookPage:
+    """A stretch of one spine file as the reading view shows it, cut at the club's limit."""
+
+    book: str
+    text_version: str
+    title: str
+    language: str
+    file: int
+    start: int
+    """Where `text` begins in the file."""
+    text: str
+    marked: Span | None
+    """What the reader came for; it may begin in the file before, where a word runs over a page break."""
+    heading: str
+    label: str
+    """Position words, as in a passage."""
+    toc: tuple[TocEntry, ...]
+    """The contents up to the limit."""
+    previous: Position | None
+    following: Position | None
+    """A place in the stretch before and after; None at the ends of what may be read."""
+    cut: bool
+    """True when the club's limit ends the text here."""
+    paged: bool
+    """True when the file is a page that has a picture."""
+    machine_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)

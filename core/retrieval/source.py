@@ -95,6 +95,10 @@ class Source:
             return 0
         return int(100 * self.place_of(position) / self.characters)
 
+    def length(self, file: int) -> int:
+        """Characters of one file, whatever the limit."""
+        return self._contents.lengths[file]
+
     def place_of(self, position: Position) -> int:
         """How many characters of the whole book lie before this position."""
         return self._starts[position.file] + position.offset

@@ -65,7 +65,7 @@ def find_places(pdf: Pdf, span: Span, texts: Mapping[int, str], limit: Position 
         return None
     marked = [glyph for glyph in here.glyphs[span.start : span.end] if glyph is not None]
     places = []
-    if marked:
+    if marked or span.start == span.end:  # an empty range is the page as it is
         places.append(_page(span.file, marked, here, limit))
     overleaf = min(here.overleaf, span.end - (len(text) - here.overleaf))
     following = texts.get(span.file + 1)
