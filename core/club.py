@@ -10,10 +10,11 @@ from pathlib import Path
 
 from core import choosing, exports, passages, quotes, reading, tags
 from core.asking import MODEL_SETTING, Asking
-from core.errors import BrokenPromise, LoccitError, Missing, OperatorError, ReaderError, UpstreamError
+from core.errors import BrokenPromise, Missing, OperatorError, ReaderError, UpstreamError
 from core.formats.pictures import PagePicture, Pictures
 from core.ledgered import Ledgered
 from core.library import Library
+from core.lifecycle import Keeping, Lifecycle
 from core.model import (
     Answered,
     AskEvent,
@@ -23,6 +24,7 @@ from core.model import (
     Contents,
     Conversation,
     Footnote,
+    Forgotten,
     LibraryEvent,
     Limit,
     Notice,
@@ -75,6 +77,7 @@ class Club:
         window: Callable[[], Awaitable[int]] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         terms: Terms | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
         self._store = store
         self._now = now
@@ -103,6 +106,9 @@ class Club:
         self._progress = Progress(store, now)
         self.post = Post(store, now=now, new_id=new_id)
         """What adapters keep over a restart: events, messages, letters, buttons."""
+        self._lifecycle = Lifecycle(
+            store, self._ranks, self._pictures, now=now, sleep=sleep, keeping=keeping or Keeping()
+        )
         self._turns: dict[int, asyncio.Lock] = {}
         self._summaries: Summaries | None = None
         self._indexing: Indexing | None = None
@@ -111,6 +117,7 @@ class Club:
             self._indexing = Indexing(store, self._summaries, sleep=sleep)
 
     async def close(self) -> None:
+        await self._lifecycle.close()
         if self._indexing is not None:
             await self._indexing.close()
         await self._pictures.close()
@@ -119,13 +126,18 @@ class Club:
 
     # Books
 
-    async def add_book(self, upload: Upload) -> AsyncGenerator[LibraryEvent, None]:
+    async def add_book(self, upload: Upload, *, replaces: str | None = None) -> AsyncGenerator[LibraryEvent, None]:
         """Take a file in and yield how it goes; the last event is `Ready`.
 
-        Raises BadBook, OperatorError, and ReaderError for somebody who may not add books.
+        A new edition `replaces` a book of this channel (`choice`): it takes its place, its use and the club's limit, and
+        the old one can be brought back for UNDO. Raises BadBook, OperatorError, and ReaderError for somebody who may not add books.
         """
         self._terms.admit_upload(upload.conversation, upload.reader)
-        async with aclosing(self._library.add(upload)) as events:
+        uploads = (await self.settings(upload.conversation)).get("uploads")
+        if uploads == "managers" and not upload.reader.manages:
+            raise ReaderError("uploads_managers_only")
+        old = None if replaces is None else (await self._chosen(upload.conversation, replaces)).sha256
+        async with aclosing(self._library.add(upload, old)) as events:
             async for event in events:
                 if self._indexing is not None and isinstance(event, Ready):
                     self._indexing.notice()
@@ -150,9 +162,35 @@ class Club:
             async for step in steps:
                 yield step
 
+    async def settings(self, conversation: Conversation) -> Mapping[str, object]:
+        """What was set for the channel: `locale`, `uploads` (everyone, managers), `ask_first`; what was not is absent."""
+        return await self._store.shelf.settings(await self._channel(conversation))
+
+    async def change_settings(
+        self, conversation: Conversation, reader: Reader, changes: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        """Set what `settings` names; None brings the default back. Raises ReaderError for who does not manage it."""
+        if not reader.manages:
+            raise ReaderError("managers_only")
+        unknown = changes.keys() - {"locale", "uploads", "ask_first"}
+        if unknown:
+            raise BrokenPromise("setting_unknown")
+        return await self._store.shelf.change_settings(await self._channel(conversation), changes)
+
     async def shelf(self, conversation: Conversation) -> tuple[BookCard, ...]:
         """The channel's books in the order they came; `current` marks the one chosen by `use`."""
         return await self._store.shelf.shelf(await self._channel(conversation))
+
+    async def book(self, conversation: Conversation, choice: str | None = None) -> BookCard:
+        """The book that words name; None: the one in use or the only one. Raises Missing as `choosing.chosen` does."""
+        return await self._chosen(conversation, choice)
+
+    async def about(self, question: Question) -> BookCard | None:
+        """The book a question is about; None for several, and for a question that wants none."""
+        if question.without_book:
+            return None
+        cards = await self._meant(question)
+        return cards[0] if len(cards) == 1 else None
 
     async def use(self, conversation: Conversation, choice: str) -> BookCard:
         """Make a book the one that questions without a name are about."""
@@ -183,6 +221,39 @@ class Club:
         """Everything stored of a book: the operator's view, not limited."""
         card = await self._chosen(conversation, choice)
         return await self._store.books.parsed(card.sha256, card.text_version)
+
+    # What is forgotten, for good
+
+    def tidy_behind(self) -> None:
+        """From now on, until `close`, delete behind the conversation what nobody has a right to and what is past its time."""
+        self._lifecycle.start()
+
+    async def sweep(self) -> Forgotten:
+        """One such round."""
+        return await self._lifecycle.sweep()
+
+    async def forget_reader(self, platform: str, reader: str) -> Forgotten:
+        """Everything about a reader of a platform: questions, private answers, places, what was opened."""
+        return await self._lifecycle.forget_reader(platform, reader)
+
+    async def forget_channel(self, conversation: Conversation, reader: Reader) -> Forgotten:
+        """Everything of a channel, at once. Raises ReaderError for somebody who does not manage it."""
+        _managing(reader)
+        channel = await self._channel(conversation)
+        async with self._turns.setdefault(channel, asyncio.Lock()):  # an answer under way ends first
+            return await self._lifecycle.forget_channel(channel)
+
+    async def forget_book(self, conversation: Conversation, reader: Reader, choice: str) -> tuple[BookCard, Forgotten]:
+        """A book of a channel, at once and without undo. Raises ReaderError for somebody who does not manage it."""
+        _managing(reader)
+        card = await self._chosen(conversation, choice)
+        channel = await self._channel(conversation)
+        async with self._turns.setdefault(channel, asyncio.Lock()):
+            return card, await self._lifecycle.forget_book(channel, card.sha256)
+
+    async def forget_everywhere(self, sha256: str) -> Forgotten:
+        """A book of all channels: for whoever runs the bot and must not keep it."""
+        return await self._lifecycle.forget_everywhere(sha256)
 
     # Questions
 
@@ -329,6 +400,10 @@ class Club:
             await self._count(conversation, reader, source, start, end)
         return passage
 
+    async def is_note(self, id: str) -> bool:
+        """True when a footnote's button carries this id, in whatever channel."""
+        return await self._store.turns.footnote(id) is not None
+
     async def picture(self, conversation: Conversation, note: str) -> tuple[PagePicture, ...]:
         """The page picture(s) behind a note of a PDF, its range marked; empty when there is none to be had.
 
@@ -446,23 +521,41 @@ class Club:
                 hits.append(QuoteHit(span, await source.text(span), heading))
         return card, QuoteFound(match, tuple(hits), source.limit)
 
-    async def export(self, conversation: Conversation, locale: str | None = None) -> str:
-        """The channel's chat as Markdown, each note with its exact passage and position."""
+    async def history(
+        self, conversation: Conversation, last: int | None = None, locale: str | None = None
+    ) -> tuple[Turn, ...]:
+        """The chat's answers as they may be told today, oldest first; the `last` ones when given."""
+        channel = await self._channel(conversation)
+        turns = await self._store.turns.history(channel, conversation.thread, last)
+        return tuple([await self._progress.told(channel, turn, locale) for turn in turns])
+
+    async def export(
+        self,
+        conversation: Conversation,
+        locale: str | None = None,
+        *,
+        form: exports.Form = "md",
+        link: Callable[[Passage], str] | None = None,
+    ) -> str:
+        """The channel's chat as one file, each note with its exact passage, its position and, given a `link`, the
+        address where the reading view shows it.
+        """
         channel = await self._channel(conversation)
         turns = await self._store.turns.history(channel, conversation.thread)
         if not turns:
             raise Missing("nothing_to_export")
-        parts = []
+        chat = []
         for kept in turns:
             turn = await self._progress.told(channel, kept, locale)
-            opened: list[Passage | LoccitError] = []
+            notes = []
             for note in turn.answer.footnotes:
                 try:
-                    opened.append(await self._open(conversation, note, 0, 0, locale, None))
+                    passage = await self._open(conversation, note, 0, 0, locale, None)
+                    notes.append(exports.Opened(note.number, passage, None if link is None else link(passage)))
                 except (Missing, BrokenPromise) as error:
-                    opened.append(error)
-            parts.append(exports.turn(turn, opened, locale))
-        return exports.chat(parts, locale)
+                    notes.append(exports.Opened(note.number, error))
+            chat.append(exports.Told(turn, notes))
+        return exports.as_html(chat, locale) if form == "html" else exports.as_markdown(chat, locale)
 
     # After a restart
 
@@ -537,3 +630,8 @@ class Club:
 
     async def _chosen(self, conversation: Conversation, choice: str | None) -> BookCard:
         return choosing.chosen(await self.shelf(conversation), choice)
+
+
+def _managing(reader: Reader) -> None:
+    if not reader.manages:
+        raise ReaderError("managers_only")
