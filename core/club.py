@@ -404,16 +404,24 @@ class Club:
         """True when a footnote's button carries this id, in whatever channel."""
         return await self._store.turns.footnote(id) is not None
 
-    async def picture(self, conversation: Conversation, note: str) -> tuple[PagePicture, ...]:
+    async def picture(
+        self, conversation: Conversation, note: str, *, reader: Reader | None = None
+    ) -> tuple[PagePicture, ...]:
         """The page picture(s) behind a note of a PDF, its range marked; empty when there is none to be had.
 
-        What lies past the channel's limit is painted over. Raises Missing as `press` does.
+        What lies past the channel's limit is painted over; what a `reader` sees counts. Raises as `press` does.
         """
         channel = await self._channel(conversation)
         pressed = await self._store.turns.footnote(note)
         if pressed is None or pressed.channel != channel:
             raise Missing("unknown_note")
-        return await passages.draw(self._store, self._pictures, channel, pressed.footnote)
+        drawn = await passages.draw(self._store, self._pictures, channel, pressed.footnote)
+        if drawn and reader is not None:
+            note_of = pressed.footnote
+            source = await Source.open(self._store, channel, note_of.book, text_version=note_of.text_version)
+            for picture in drawn:
+                await self._count(conversation, reader, source, *reading.whole_file(source, picture.page))
+        return drawn
 
     async def page(
         self,
@@ -512,8 +520,7 @@ class Club:
         if reader is not None:
             channel = await self._channel(conversation)
             source = source.within(await self._store.progress.place(channel, card.sha256, reader.id))
-        texts = await source.texts()
-        match, found = await asyncio.to_thread(quotes.find_quote, wanted, texts, source.limit.position)
+        match, found = await source.find(wanted)
         hits = []
         for spans in found:
             for span in spans:
@@ -541,7 +548,7 @@ class Club:
         address where the reading view shows it.
         """
         channel = await self._channel(conversation)
-        turns = await self._store.turns.history(channel, conversation.thread)
+        turns = [turn for turn in await self._store.turns.history(channel, conversation.thread) if turn.answer.document]
         if not turns:
             raise Missing("nothing_to_export")
         chat = []

@@ -32,10 +32,10 @@ async def open_passage(
     Raises Missing when the book is gone from this channel, the place lies past the limit, or the span is not a run.
     """
     source = await Source.open(store, channel, sha256, text_version=text_version)
-    if not source.limit.permits(span):
+    if not source.permits(span):
         raise Missing("beyond_limit")
     nearer = source.within(place)
-    ahead = None if nearer.limit.permits(span) else nearer.limit
+    ahead = None if nearer.permits(span) else nearer.limit
     if ahead is None:
         source = nearer
     if not await source.is_run(span):
@@ -59,6 +59,7 @@ async def open_passage(
         more_before=more_before,
         more_after=more_after,
         machine_read=source.card.machine_read,
+        pictured=source.paged,
         ahead=ahead,
         text_version=text_version,
     )
@@ -70,14 +71,16 @@ async def draw(store: Store, pictures: Pictures, channel: int, note: Footnote) -
     Raises Missing when the book is gone from this channel or the place lies past its limit.
     """
     source = await Source.open(store, channel, note.book, text_version=note.text_version)
-    if not source.limit.permits(note.span):
+    if not source.permits(note.span):
         raise Missing("beyond_limit")
     if not source.paged:
         return ()
     near = [page for page in (note.span.file, note.span.file + 1) if page < source.files]
     texts = {page: await store.books.file_text(note.book, note.text_version, page) for page in near}
     original = store.originals.path(note.book)
-    drawn = await pictures.draw(original, note.book, note.text_version, note.span, texts, source.limit.position)
+    drawn = await pictures.draw(
+        original, note.book, note.text_version, note.span, texts, source.limit.position, kept_back=source.kept_back
+    )
     return drawn or ()
 
 

@@ -2,6 +2,7 @@
 
 from core.model.book import (
     Chapter,
+    Foretold,
     Notice,
     PageMark,
     ParsedBook,
@@ -72,7 +73,9 @@ from core.model.document import (
     Table,
     Text,
 )
+from core.model.forgotten import Forgotten
 from core.model.post import Delivery, Event, Letter
+from core.model.reply import Attachment, Choice, Reply
 
 __all__ = [
     "WHOLE_BOOK",
@@ -80,6 +83,7 @@ __all__ = [
     "Answer",
     "Answered",
     "AskEvent",
+    "Attachment",
     "Block",
     "BookCard",
     "BookPage",
@@ -89,6 +93,7 @@ __all__ = [
     "ChatEvent",
     "ChatModel",
     "ChatRequest",
+    "Choice",
     "Cite",
     "Code",
     "CodeBlock",
@@ -102,6 +107,8 @@ __all__ = [
     "Event",
     "Finished",
     "Footnote",
+    "Foretold",
+    "Forgotten",
     "Heading",
     "Inline",
     "Item",
@@ -128,6 +135,7 @@ __all__ = [
     "Reading",
     "Ready",
     "Refused",
+    "Reply",
     "Said",
     "Searching",
     "Segment",

@@ -100,6 +100,13 @@ class Notice:
     params: Mapping[str, str | int] = field(default_factory=dict)
 
 
+class Foretold(NamedTuple):
+    """A line of a printed contents page: it stands at `span` and tells of what begins at `place`, further on."""
+
+    span: Span
+    place: Position
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedBook:
     """Everything extraction knows about a book. Immutable for one (content, text_version)."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from core.model.book import Chapter, Notice, PageMark, Position, Span, TocEntry
+from core.model.book import Chapter, Foretold, Notice, PageMark, Position, Span, TocEntry
 from core.model.chat import Usage
 from core.model.document import Document
 
@@ -122,6 +122,8 @@ class Contents:
     chapters: tuple[Chapter, ...]
     pages: tuple[PageMark, ...]
     blind: tuple[int, ...] = ()
+    foretold: tuple[Foretold, ...] = ()
+    """What the text lists of its own later places, in reading order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,8 @@ class Turn:
     """Prompt name -> version and hash."""
     reply_to: str | None = None
     """The id of the turn this one followed up."""
+    further_limits: tuple[Limit, ...] = ()
+    """How far each further book of the turn was permitted; `limit` is that of the first."""
     first_text_ms: int | None = None
     """Milliseconds from the beginning of work to the first text shown; None for turns from before this was kept."""
 
@@ -206,6 +210,8 @@ class Passage:
     more_before: bool
     more_after: bool
     machine_read: bool = False
+    pictured: bool = False
+    """True when the book has pages, so that a picture of this one may be had."""
     ahead: Limit | None = None
     """The reader's own place, when the passage lies past it: an adapter says so first, with a way to go on."""
     text_version: str = ""

@@ -43,6 +43,8 @@ class Buttons:
 
     async def find(self, id: str) -> Button | None:
         """What the id stands for. The caller checks channel and reader."""
+        if id != schema.clean(id):  # characters no database takes: nobody was ever given such an id
+            return None
         async with self._engines.read() as connection:
             row = (await connection.execute(select(schema.button).where(_button.id == id))).one_or_none()
         return None if row is None else Button(row.channel, row.reader, row.action, row.at)

@@ -1,0 +1,207 @@
+"""The desk: what readers type and press, on any platform, as documents with buttons. Stands on the club alone.
+
+An adapter turns `Reply` into its platform's messages and `Question` into an answer by `Club.ask`.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from core.club import Club
+from core.desk import forgetting, house, notes, places, quoting, shelves
+from core.desk.keys import COMMANDS, Action, Visit
+from core.desk.notes import CLOSE
+from core.desk.writing import sentence
+from core.errors import ReaderError
+from core.model import Choice, Conversation, Question, Reader, Ready, Reply, Turn
+from core.strings import LOCALES, say
+
+__all__ = ["CLOSE", "COMMANDS", "Desk", "Visit", "descriptions"]
+
+_ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
+_WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
+
+
+class Desk:
+    """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies."""
+
+    def __init__(self, club: Club, spell: Callable[[str], str], *, version: str = "", source: str = "") -> None:
+        self._club = club
+        self._spell = spell
+        self._version = version
+        self._source = source
+
+    async def reader(self, conversation: Conversation, reader: Reader) -> Reader:
+        """The reader with the language to speak here: the channel's setting, else their own."""
+        locale = (await self._club.settings(conversation)).get("locale")
+        return replace(reader, locale=str(locale)) if locale else reader
+
+    async def command(
+        self,
+        conversation: Conversation,
+        reader: Reader,
+        name: str,
+        words: str = "",
+        *,
+        event: str,
+        private: bool = False,
+    ) -> Reply | Question:
+        """Do what a typed command says. `event` is the key of the platform's event: a question is asked under it.
+
+        `private`: nobody else is in this chat. Raises LoccitError, whose sentence is the reply.
+        """
+        visit = await self._visit(conversation, reader, private)
+        words = words.strip()
+        match name:
+            case "ask":
+                return self._question(visit, words, event)
+            case "books":
+                return await shelves.books(visit)
+            case "use":
+                return await shelves.use(visit, words or None)
+            case "add":
+                return Reply(sentence("desk_add_how", visit.locale, add=self._spell("add")))
+            case "remove":
+                return await shelves.remove(visit, words or None)
+            case "undo":
+                return await shelves.undo(visit)
+            case "toc":
+                return await shelves.contents(visit, words or None)
+            case "quote":
+                if not words:
+                    raise ReaderError("desk_quote_what", quote=self._spell("quote"))
+                return await quoting.quote(visit, words)
+            case "progress":
+                return await places.progress(visit, words or None)
+            case "place":
+                return await places.place(visit, words or None)
+            case "export":
+                return await quoting.export(visit)
+            case "model":
+                return await house.model(visit, words or None)
+            case "settings":
+                return await house.settings(visit)
+            case "privacy":
+                return await house.privacy(visit)
+            case "forget":
+                return await forgetting.ask(visit, words)
+            case "help" | "start":
+                return await house.help(visit)
+            case "about":
+                return house.about(visit, self._version, self._source)
+            case _:
+                raise ReaderError("desk_unknown_command", command=name, help=self._spell("help"))
+
+    async def press(
+        self, conversation: Conversation, reader: Reader, id: str, *, event: str, private: bool = False
+    ) -> Reply | Question:
+        """Do what a button says, by the id it carries. Raises LoccitError, whose sentence is the reply.
+
+        A footnote's id gives its passage; ids of other buttons are resolved in the database and checked against this
+        channel and reader.
+        """
+        visit = await self._visit(conversation, reader, private)
+        if id.endswith(".p"):
+            return await notes.pictured(visit, id)
+        if notes.is_note(id) or await self._club.is_note(id):
+            return await notes.opened(visit, id)
+        action = await self._club.post.pressed(conversation, reader, id)
+        return await self._act(visit, action, event)
+
+    async def _act(self, visit: Visit, action: Action, event: str) -> Reply | Question:
+        words, book = str(action.get("words", "")), action.get("book")
+        match action["do"]:
+            case "use":
+                return await shelves.use(visit, book)
+            case "remove":
+                return await shelves.remove(visit, book)
+            case "undo":
+                return await shelves.undo(visit)
+            case "toc":
+                return await shelves.contents(visit, book, int(action["page"]))
+            case "quote":
+                return await quoting.quote(visit, words)
+            case "open":
+                return await quoting.opened(visit, action)
+            case "progress":
+                return await places.progress(visit, None, book)
+            case "reach":
+                return await places.progress(visit, words, book)
+            case "reaches":
+                return await places.later(visit, action)
+            case "undo_progress":
+                return await places.undo_progress(visit, book)
+            case "model":
+                return await house.model(visit, str(action["name"]))
+            case "set":
+                return await house.change(visit, action)
+            case "forget":
+                return await forgetting.forget(visit, action)
+            case "keep":
+                return Reply(sentence("desk_kept", visit.locale), private=True)
+            case "more":
+                return await notes.more(visit, action)
+            case "flag":
+                await self._club.flag(visit.conversation, visit.reader, str(action["turn"]))
+                return Reply(sentence("desk_flagged", visit.locale), private=True)
+            case "delete":
+                await self._club.delete_answer(visit.conversation, visit.reader, str(action["turn"]))
+                return Reply(sentence("desk_deleted", visit.locale), private=True, deleted=str(action["turn"]))
+            case "continue":
+                question = self._question(visit, self._spell("ask"), event)
+                return replace(question, reply_to=str(action["turn"]), go_on=True)
+            case "again":
+                wanted = say(f"desk_again_{action['how']}", visit.locale, question=words)
+                return replace(self._question(visit, wanted, event), reply_to=str(action["turn"]))
+            case "without":
+                return replace(self._question(visit, words, event), without_book=True)
+            case _:
+                raise ReaderError("unknown_button")
+
+    async def note_choices(self, conversation: Conversation, reader: Reader, turn: Turn) -> tuple[Choice, ...]:
+        """A button for each footnote of an answer, in order; the adapter puts them under the part that cites them."""
+        return await notes.note_choices(await self._visit(conversation, reader, False), turn)
+
+    async def ways_on(
+        self, conversation: Conversation, reader: Reader, turn: Turn, *, private: bool = False
+    ) -> tuple[tuple[Choice, ...], ...]:
+        """Rows of what else can be done with an answer; under its last part."""
+        return await notes.ways_on(await self._visit(conversation, reader, private), turn)
+
+    async def ready(self, conversation: Conversation, reader: Reader, event: Ready, *, private: bool = False) -> Reply:
+        """The card of a book that can be asked about."""
+        return await shelves.ready(await self._visit(conversation, reader, private), event)
+
+    async def asks_first(self, conversation: Conversation, reader: Reader, question: Question) -> Reply | None:
+        """Where the club is, when the channel wants to be asked before its first answer about a book; else None."""
+        return await places.asked_first(await self._visit(conversation, reader, False), question)
+
+    def question(
+        self, conversation: Conversation, reader: Reader, words: str, *, event: str, private: bool
+    ) -> Question:
+        """What somebody asks in plain words. Raises ReaderError when there are none."""
+        return self._question(Visit(self._club, conversation, reader, private, self._spell), words, event)
+
+    def _question(self, visit: Visit, words: str, event: str) -> Question:
+        first, _, rest = words.partition(" ")
+        every, without = first.lower() in _ALL, first.lower() in _WITHOUT
+        text = rest.strip() if (every or without) and rest.strip() else words.strip()
+        if not text:
+            raise ReaderError("desk_ask_what", ask=self._spell("ask"))
+        return Question(
+            event,
+            visit.conversation,
+            visit.reader,
+            text,
+            every_book=every and text != words.strip(),
+            without_book=without and text != words.strip(),
+            private=visit.private,
+            patient=True,
+        )
+
+    async def _visit(self, conversation: Conversation, reader: Reader, private: bool) -> Visit:
+        return Visit(self._club, conversation, await self.reader(conversation, reader), private, self._spell)
+
+
+def descriptions(locale: str | None) -> dict[str, str]:
+    """Every command with what it does in a few words, for a platform that lists them."""
+    return {name: say(f"command_{name}", locale) for name in COMMANDS}

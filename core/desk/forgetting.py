@@ -1,0 +1,55 @@
+"""Forgetting at the desk: what would go, a button that says yes, and the counts of what went."""
+
+from dataclasses import fields
+
+from core.desk.keys import Action, Visit
+from core.desk.writing import paragraphs, sentence
+from core.errors import ReaderError
+from core.model import Forgotten, Reply
+from core.strings import LOCALES, say
+
+_WHAT = {
+    word: what
+    for what in ("me", "channel", "book")
+    for word in (what, *(say(f"desk_word_{what}", locale) for locale in LOCALES))
+}
+
+
+async def ask(visit: Visit, words: str) -> Reply:
+    """Say what would be forgotten and wait for a yes; without words, what can be."""
+    first, _, rest = words.partition(" ")
+    if not first:
+        return Reply(sentence("desk_forget_what", visit.locale, forget=visit.spell("forget")), private=True)
+    what = _WHAT.get(first.lower())
+    if what is None:
+        raise ReaderError("desk_forget_unknown", forget=visit.spell("forget"))
+    action: Action = {"do": "forget", "what": what}
+    title = ""
+    if what == "book":
+        card = await visit.club.book(visit.conversation, rest.strip() or None)
+        action, title = {**action, "book": card.sha256}, card.title
+    yes = (say("desk_forget_yes", visit.locale), action)
+    no: tuple[str, Action] = (say("desk_forget_no", visit.locale), {"do": "keep"})
+    rows = (await visit.choices([yes, no], own=True),)
+    return Reply(sentence(f"desk_forget_{what}", visit.locale, title=title), rows, private=True)
+
+
+async def forget(visit: Visit, action: Action) -> Reply:
+    """It was confirmed: forget, and say how much went."""
+    match action["what"]:
+        case "me":
+            gone = await visit.club.forget_reader(visit.conversation.platform, visit.reader.id)
+        case "channel":
+            gone = await visit.club.forget_channel(visit.conversation, visit.reader)
+        case _:
+            _, gone = await visit.club.forget_book(visit.conversation, visit.reader, str(action["book"]))
+    return Reply(paragraphs(counted(gone, visit.locale)), private=True)
+
+
+def counted(gone: Forgotten, locale: str | None) -> str:
+    """What went, in words."""
+    counts = {field.name: int(getattr(gone, field.name)) for field in fields(gone)}
+    parts = [say(f"gone_{name}", locale, count=count) for name, count in counts.items() if count]
+    if not parts:
+        return say("desk_forgot_nothing", locale)
+    return say("desk_forgot", locale, counts=", ".join(parts))

@@ -1,0 +1,57 @@
+"""Who is at the desk, where, and how commands are spelled there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.club import Club
+from core.model import Choice, Conversation, Reader
+
+COMMANDS = (
+    "ask",
+    "books",
+    "use",
+    "add",
+    "remove",
+    "undo",
+    "toc",
+    "quote",
+    "progress",
+    "place",
+    "export",
+    "model",
+    "settings",
+    "privacy",
+    "forget",
+    "help",
+    "about",
+)
+"""Every command, in the order a list of them has."""
+
+Action = Mapping[str, Any]
+"""What a button does: `do` names it, the rest is what it needs. JSON values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One reader's turn at the desk."""
+
+    club: Club
+    conversation: Conversation
+    reader: Reader
+    private: bool
+    """True when nobody else is in this chat."""
+    spell: Callable[[str], str]
+    """How a command is typed on this platform: `/ask`, `/loccit ask`."""
+
+    @property
+    def locale(self) -> str | None:
+        return self.reader.locale
+
+    async def choices(
+        self, labelled: Sequence[tuple[str, Action]], *, own: bool = False, step: bool = False
+    ) -> tuple[Choice, ...]:
+        """Buttons for these actions; with `own` nobody but this reader may press them."""
+        actions = [action for _, action in labelled]
+        ids = await self.club.post.buttons(self.conversation, actions, self.reader if own else None)
+        return tuple(Choice(label, id, "step" if step else "act") for (label, _), id in zip(labelled, ids, strict=True))

@@ -1,0 +1,164 @@
+"""Under an answer: its footnotes as buttons, what else can be done with it; and the passage that a press shows."""
+
+from core.desk.keys import Action, Visit
+from core.desk.writing import heading, paragraphs, sentence, short
+from core.errors import Missing
+from core.model import (
+    Choice,
+    Contents,
+    Document,
+    Emphasis,
+    Footnote,
+    Limit,
+    Paragraph,
+    Passage,
+    Position,
+    Quote,
+    Reply,
+    Text,
+    Turn,
+)
+from core.strings import say, say_limit
+
+_STEPS = 20
+"""How often a passage may be widened on each side: the daily cap ends it sooner in most books."""
+_QUOTED = 300
+"""Characters of a question that a button keeps."""
+CLOSE = "close"
+
+
+async def note_choices(visit: Visit, turn: Turn) -> tuple[Choice, ...]:
+    """A button for each footnote, in order: its number, then the chapter it is from."""
+    contents: dict[str, Contents] = {}
+    for book in {note.book for note in turn.answer.footnotes}:
+        try:
+            _, contents[book] = await visit.club.contents(visit.conversation, book)
+        except Missing:
+            continue  # taken off the shelf since: the number alone still answers
+    return tuple(
+        Choice(_label(note, contents.get(note.book), visit.locale), note.id, "note") for note in turn.answer.footnotes
+    )
+
+
+def _label(note: Footnote, contents: Contents | None, locale: str | None) -> str:
+    at = Position(note.span.file, note.span.start)
+    for chapter in contents.chapters if contents else ():
+        if chapter.start <= at < chapter.end:
+            return say("desk_note_chapter", locale, number=note.number, chapter=chapter.number)
+    page = contents.labels[at.file] if contents and at.file < len(contents.labels) else ""
+    if page and contents and contents.pages:
+        return say("desk_note_page", locale, number=note.number, page=short(page, 12))
+    return say("desk_note", locale, number=note.number)
+
+
+async def ways_on(visit: Visit, turn: Turn) -> tuple[tuple[Choice, ...], ...]:
+    """Rows of what can be done with an answer: go on, look further, set the reach, more."""
+    keys = {notice.key for notice in turn.answer.notices}
+    asked = turn.question[:_QUOTED]
+    labelled: list[tuple[str, Action]] = []
+    if "answer_cut" in keys:
+        labelled.append((say("desk_continue", visit.locale), {"do": "continue", "turn": turn.id}))
+    if turn.answer.outcome == "not_in_book":
+        labelled.append((say("desk_search_words", visit.locale), {"do": "quote", "words": asked}))
+        labelled.append((say("desk_without", visit.locale), {"do": "without", "words": asked}))
+    if "reach" in keys and turn.books:
+        labelled.append((say("desk_set_reach", visit.locale), {"do": "progress", "book": turn.books[0][0]}))
+    labelled.append((say("desk_more", visit.locale), {"do": "more", "turn": turn.id, "asked": asked}))
+    return (await visit.choices(labelled),)
+
+
+async def more(visit: Visit, action: Action) -> Reply:
+    """What stands behind "⋯"."""
+    turn, asked = str(action["turn"]), str(action.get("asked", ""))
+    rewrite: list[tuple[str, Action]] = [
+        (say(f"desk_{how}", visit.locale), {"do": "again", "turn": turn, "words": asked, "how": how})
+        for how in ("shorter", "longer")
+    ]
+    judge: list[tuple[str, Action]] = [
+        (say("desk_wrong", visit.locale), {"do": "flag", "turn": turn}),
+        (say("desk_delete", visit.locale), {"do": "delete", "turn": turn}),
+    ]
+    rows = (await visit.choices(rewrite, own=True), await visit.choices(judge, own=True))
+    return Reply(sentence("desk_more_what", visit.locale), rows, private=True)
+
+
+async def opened(visit: Visit, id: str) -> Reply:
+    """The passage behind a note's button, or behind one under a passage (`note.before.after.sure`).
+
+    Raises Missing and ReaderError as `Club.press` does.
+    """
+    note, before, after, sure = _steps(id)
+    passage = await visit.club.press(
+        visit.conversation,
+        note,
+        reader=visit.reader,
+        before=before,
+        after=after,
+        locale=visit.locale,
+    )
+    if passage.ahead is not None and not sure:
+        return _warning(visit, note, passage.ahead)
+    ways: list[Choice] = []
+    if passage.more_before and before < _STEPS:
+        ways.append(Choice(say("desk_before", visit.locale), f"{note}.{before + 1}.{after}.1", "step"))
+    if passage.more_after and after < _STEPS:
+        ways.append(Choice(say("desk_after", visit.locale), f"{note}.{before}.{after + 1}.1", "step"))
+    rows = [tuple(ways)] if ways else []
+    rows.append((*_picture(visit, note, passage), Choice(say("desk_close", visit.locale), CLOSE, "close")))
+    return Reply(passage_document(passage, visit.locale), tuple(rows), private=True, passage=passage)
+
+
+def _picture(visit: Visit, note: str, passage: Passage) -> tuple[Choice, ...]:
+    if not passage.pictured:
+        return ()
+    return (Choice(say("desk_picture", visit.locale), f"{note}.p", "step"),)
+
+
+async def pictured(visit: Visit, id: str) -> Reply:
+    """The page picture behind a passage's button. Raises Missing `no_page_picture` when there is none to be had."""
+    note = id.removesuffix(".p")
+    pages = await visit.club.picture(visit.conversation, note, reader=visit.reader)
+    if not pages:
+        raise Missing("no_page_picture")
+    back = Choice(say("desk_back", visit.locale), f"{note}.0.0.1", "step")
+    rows = ((back, Choice(say("desk_close", visit.locale), CLOSE, "close")),)
+    return Reply(sentence("desk_pictured", visit.locale), rows, private=True, picture=pages[0].png)
+
+
+def passage_document(passage: Passage, locale: str | None) -> Document:
+    """Where it stands, then the exact text with the quoted run in bold."""
+    where = " · ".join(part for part in (passage.title, passage.heading, passage.label) if part)
+    read = sentence("machine_read", locale) if passage.machine_read else ()
+    text = (Text(passage.before), Emphasis((Text(passage.quote),), strong=True), Text(passage.after))
+    filled = tuple(part for part in text if not isinstance(part, Text) or part.text)
+    return (heading(where), *read, Quote((Paragraph(filled),)))
+
+
+def _warning(visit: Visit, note: str, place: Limit) -> Reply:
+    reach = say_limit(place, visit.locale)
+    anyway = Choice(say("desk_show_anyway", visit.locale), f"{note}.0.0.1", "step")
+    close = Choice(say("desk_close", visit.locale), CLOSE, "close")
+    return Reply(sentence("desk_ahead", visit.locale, reach=reach), ((anyway, close),), private=True)
+
+
+def is_note(id: str) -> bool:
+    """True for the id of a passage's own buttons: the desk reads them without asking what they do."""
+    return "." in id
+
+
+def _steps(id: str) -> tuple[str, int, int, bool]:
+    """A passage button's id taken apart. Raises Missing `unknown_note` for one we never made."""
+    if "." not in id:
+        return id, 0, 0, False
+    note, *rest = id.split(".")
+    if len(rest) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 3 for part in rest):
+        raise Missing("unknown_note")
+    before, after, sure = (int(part) for part in rest)
+    if before > _STEPS or after > _STEPS or sure > 1:
+        raise Missing("unknown_note")
+    return note, before, after, bool(sure)
+
+
+def said(text: str) -> Reply:
+    """Plain words for the one who pressed."""
+    return Reply(paragraphs(text), private=True)

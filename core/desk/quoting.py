@@ -1,0 +1,48 @@
+"""Exact words at the desk: where they stand, each place with a button that opens it; and the chat as a file."""
+
+from core import tags
+from core.desk.keys import Action, Visit
+from core.desk.notes import CLOSE, passage_document
+from core.desk.writing import heading, sentence
+from core.model import Attachment, Block, Choice, Paragraph, Quote, Reply, Text
+from core.strings import say, say_limit
+
+_SHOWN = 5
+"""Places a reply shows: more would bury the chat."""
+
+
+async def quote(visit: Visit, words: str, choice: str | None = None) -> Reply:
+    """Where these words stand, word for word or nearly."""
+    card, found = await visit.club.find_quote(
+        visit.conversation, words, choice, reader=visit.reader if visit.private else None
+    )
+    key = f"console_quote_{found.match}"
+    if found.match == "none" and found.limit.position is not None:
+        key = "console_quote_none_so_far"
+    reach = say_limit(found.limit, visit.locale)
+    blocks: list[Block] = [*sentence(key, visit.locale, count=len(found.hits), title=card.title, reach=reach)]
+    labelled: list[tuple[str, Action]] = []
+    for at, hit in enumerate(found.hits[:_SHOWN], 1):
+        blocks += [heading(hit.heading)] if hit.heading else []
+        blocks.append(Quote((Paragraph((Text(hit.quote),)),)))
+        action: Action = {"do": "open", "book": card.sha256, "tag": tags.tag(hit.span)}
+        labelled.append((say("desk_open", visit.locale, number=at), action))
+    if len(found.hits) > _SHOWN:
+        blocks += sentence("desk_more_places", visit.locale, count=len(found.hits) - _SHOWN)
+    return Reply(tuple(blocks), (await visit.choices(labelled),) if labelled else ())
+
+
+async def opened(visit: Visit, action: Action) -> Reply:
+    """A place the quote finder named, in its surroundings."""
+    passage = await visit.club.open_tag(
+        visit.conversation, str(action["book"]), str(action["tag"]), locale=visit.locale
+    )
+    close = Choice(say("desk_close", visit.locale), CLOSE, "close")
+    return Reply(passage_document(passage, visit.locale), ((close,),), private=True, passage=passage)
+
+
+async def export(visit: Visit) -> Reply:
+    """The chat as a Markdown file, every note with its exact passage."""
+    text = await visit.club.export(visit.conversation, visit.locale)
+    file = Attachment("loccit.md", text.encode(), "text/markdown")
+    return Reply(sentence("desk_exported", visit.locale), attachments=(file,))

@@ -1,0 +1,47 @@
+"""What the desk hands an adapter to show: a document with buttons under it, free of any platform. Stdlib only."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.model.club import Footnote, Passage
+from core.model.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A button. A footnote's label begins with its number; no other label begins with a digit.
+
+    `id` is what the platform's button carries: at most 40 bytes of ASCII, opaque. `close` takes the reply away; a `link`
+    has an address instead. `step` shows other text in place of this.
+    """
+
+    label: str
+    id: str
+    kind: Literal["note", "act", "step", "close", "link"] = "act"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file to be sent along."""
+
+    name: str
+    data: bytes = field(repr=False)
+    media: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Something to show. `private`: for the one who asked only, where the platform can."""
+
+    document: Document
+    choices: tuple[tuple[Choice, ...], ...] = ()
+    """Rows of buttons."""
+    private: bool = False
+    passage: Passage | None = None
+    """The passage this shows, for a platform that marks quotations in a way of its own."""
+    footnote: Footnote | None = None
+    attachments: tuple[Attachment, ...] = ()
+    deleted: str | None = None
+    """The id of an answer that is gone: its messages are to be deleted."""
+    picture: bytes | None = field(default=None, repr=False)
+    """A picture to show with it: a cover, a page."""
