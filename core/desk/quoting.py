@@ -25,8 +25,9 @@ async def quote(visit: Visit, words: str, choice: str | None = None) -> Reply:
     for at, hit in enumerate(found.hits[:_SHOWN], 1):
         blocks += [heading(hit.heading)] if hit.heading else []
         blocks.append(Quote((Paragraph((Text(hit.quote),)),)))
-        action: Action = {"do": "open", "book": card.sha256, "tag": tags.tag(hit.span)}
-        labelled.append((say("desk_open", visit.locale, number=at), action))
+        if hit.run is not None:
+            action: Action = {"do": "open", "book": card.sha256, "tag": tags.tag(hit.run)}
+            labelled.append((say("desk_open", visit.locale, number=at), action))
     if len(found.hits) > _SHOWN:
         blocks += sentence("desk_more_places", visit.locale, count=len(found.hits) - _SHOWN)
     return Reply(tuple(blocks), (await visit.choices(labelled),) if labelled else ())

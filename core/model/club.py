@@ -252,6 +252,8 @@ class QuoteHit:
     span: Span
     quote: str
     heading: str
+    run: Span | None = None
+    """The tagged unit it begins in: what opens it in its surroundings."""
 
 
 @dataclass(frozen=True, slots=True)

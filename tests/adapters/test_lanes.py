@@ -1,0 +1,55 @@
+"""Lanes: order within a chat, none between chats, and a failure that stops nobody."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from adapters.lanes import Lanes
+
+
+async def test_work_of_one_lane_keeps_its_order_while_another_lane_goes_on() -> None:
+    lanes, done, gate, other = Lanes(), list[str](), asyncio.Event(), asyncio.Event()
+
+    def work(name: str, wait: bool = False) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            if wait:
+                await gate.wait()
+            done.append(name)
+            if name == "b1":
+                other.set()
+
+        return run
+
+    lanes.add("a", work("a1", wait=True))
+    lanes.add("a", work("a2"))
+    lanes.add("b", work("b1"))
+    await other.wait()
+    assert done == ["b1"]
+    gate.set()
+    await lanes.settled()
+    assert done == ["b1", "a1", "a2"]
+
+
+async def test_work_that_fails_stops_neither_its_lane_nor_the_waiting_for_it() -> None:
+    lanes, done = Lanes(), list[str]()
+
+    async def fail() -> None:
+        raise RuntimeError("broken")
+
+    async def succeed() -> None:
+        done.append("second")
+
+    lanes.add("a", fail)
+    lanes.add("a", succeed)
+    await lanes.settled()
+    assert done == ["second"]
+    lanes.add("a", succeed)
+    await lanes.settled()
+    assert done == ["second", "second"]
+
+
+async def test_closing_ends_what_is_under_way() -> None:
+    lanes = Lanes()
+    lanes.add("a", asyncio.Event().wait)  # type: ignore[arg-type]  # waits for ever; what it returns is not looked at
+    await asyncio.sleep(0)
+    await lanes.close()
+    await lanes.settled()
