@@ -525,7 +525,7 @@ class Club:
         for spans in found:
             for span in spans:
                 heading = " › ".join(source.heading_path(span.first))
-                hits.append(QuoteHit(span, await source.text(span), heading))
+                hits.append(QuoteHit(span, await source.text(span), heading, await source.run_at(span.first)))
         return card, QuoteFound(match, tuple(hits), source.limit)
 
     async def history(

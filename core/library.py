@@ -14,6 +14,9 @@ from core.model import Accepted, Contents, LibraryEvent, Notice, ParsedBook, Rea
 from core.retrieval.ranks import Ranks
 from core.store import Store, UploadRow
 
+_REPLACES = "replaces:"
+"""The channel's setting that names, for the event of an upload under way, the book it replaces."""
+
 
 class Library:
     """Adds books. The same bytes are read once for everybody; rights stay with each channel."""
@@ -29,8 +32,11 @@ class Library:
         self._children = asyncio.Semaphore(children)
         self._reading: dict[str, asyncio.Lock] = {}
 
-    async def add(self, upload: Upload) -> AsyncGenerator[LibraryEvent, None]:
-        """Take a file in. Once `Accepted` is out, a crash loses nothing. Raises BadBook, OperatorError."""
+    async def add(self, upload: Upload, replaces: str | None = None) -> AsyncGenerator[LibraryEvent, None]:
+        """Take a file in, in the place of a book it `replaces`. Once `Accepted` is out, a crash loses nothing.
+
+        Raises BadBook, OperatorError.
+        """
         size = await asyncio.to_thread(_size, upload.path)
         if size == 0:
             raise BadBook("book_empty")
@@ -38,6 +44,8 @@ class Library:
             raise BadBook("book_too_large", size=-(-size // 1_000_000), limit=formats.MAX_UPLOAD // 1_000_000)
         channel = await self._store.shelf.channel(upload.conversation, self._now())
         sha256 = await self._store.originals.put(upload.path)
+        if replaces is not None:  # on record before the upload: a restart goes on with both
+            await self._store.shelf.change_settings(channel, {_REPLACES + upload.event: replaces})
         row = await self._store.inbox.accept_upload(upload, channel, sha256, size, self._now())
         if not await asyncio.to_thread(row.upload.path.is_file):  # dropped with a failed upload of the same bytes
             await self._store.originals.put(upload.path)
@@ -61,6 +69,7 @@ class Library:
         self, row: UploadRow, password: str | None, accept_partial: bool
     ) -> AsyncGenerator[LibraryEvent, None]:
         event, sha256 = row.upload.event, row.sha256
+        replaces = (await self._store.shelf.settings(row.channel)).get(_REPLACES + event)
         known = await self._store.shelf.permitted(row.channel, sha256)
         try:
             async with self._reading.setdefault(sha256, asyncio.Lock()):
@@ -73,12 +82,22 @@ class Library:
                     await self._box(row, None, password, accept_partial)
         except (ReaderError, BrokenPromise) as error:
             await self._store.inbox.fail_upload(event, Notice(error.key, error.params), self._now())
+            if replaces is not None:
+                await self._store.shelf.change_settings(row.channel, {_REPLACES + event: None})
             await self._drop_unused(sha256)
             raise
         await self._store.shelf.grant(
-            row.channel, sha256, contents.text_version, row.upload.reader.id, row.upload.filename, self._now()
+            row.channel,
+            sha256,
+            contents.text_version,
+            row.upload.reader.id,
+            row.upload.filename,
+            self._now(),
+            replaces=replaces,
         )
         await self._store.inbox.finish_upload(event, self._now())
+        if replaces is not None:
+            await self._store.shelf.change_settings(row.channel, {_REPLACES + event: None})
         card = await self._store.shelf.card(row.channel, sha256)
         if card is None:  # taken off the shelf between two lines
             raise Missing("book_removed")
@@ -100,7 +119,7 @@ class Library:
 
     async def _box(self, row: UploadRow, rank: Path | None, password: str | None, accept_partial: bool) -> ParsedBook:
         """The book as the boxed child reads it, with recognised pages where that is allowed."""
-        path = self._store.originals.path(row.sha256)
+        path = await self._store.originals.checked(row.sha256)
         async with self._children:
             try:
                 return await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)
@@ -127,8 +146,7 @@ class Library:
     async def _drop_unused(self, sha256: str) -> None:
         """Delete the original of a failed upload, unless a book or another upload needs it."""
         async with self._reading.setdefault(sha256, asyncio.Lock()):
-            if await self._store.books.contents(sha256) is None and not await self._store.inbox.awaits(sha256):
-                await self._store.originals.delete(sha256)
+            await self._store.forgetting.original(sha256)
 
 
 def _may_be_locked(path: Path) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core.errors import Missing
-from core.limits import told_within
+from core.limits import Reach, told_within
 from core.model import WHOLE_BOOK, BookCard, Limit, Paragraph, Reader, Text, Turn
 from core.retrieval import Source
 from core.store import Store
@@ -52,9 +52,13 @@ class Progress:
 
         Its notes stay: each opens, or says by itself why it does not.
         """
-        if await self._may_be_told(channel, turn):
+        if not turn.answer.document:  # its words are not kept any more
+            key = "answer_forgotten"
+        elif await self._may_be_told(channel, turn):
             return turn
-        sentence = (Paragraph((Text(say("beyond_limit_answer", locale)),)),)
+        else:
+            key = "beyond_limit_answer"
+        sentence = (Paragraph((Text(say(key, locale)),)),)
         return replace(turn, answer=replace(turn.answer, document=sentence, notices=(), dropped=()))
 
     async def _may_be_told(self, channel: int, turn: Turn) -> bool:
@@ -67,7 +71,7 @@ class Progress:
                 limited = await self._store.progress.limit_words(channel, sha256) not in (None, WHOLE_BOOK.words)
                 if limited or contents is None:
                     return False
-                books.append((len(contents.lengths), WHOLE_BOOK))
+                books.append(Reach(len(contents.lengths), WHOLE_BOOK))
             else:
-                books.append((source.files, source.limit))
+                books.append(source.reach)
         return told_within(turn, books)

@@ -13,6 +13,7 @@ from pathlib import Path
 from core.club import Club
 from core.document import plain
 from core.formats.runs import cut_runs
+from core.lifecycle import Keeping
 from core.model import (
     Answered,
     AskEvent,
@@ -171,6 +172,7 @@ async def open_club(
     models: Mapping[str, ChatModel] | None = None,
     window: Callable[[], Awaitable[int]] | None = None,
     terms: Terms | None = None,
+    keeping: Keeping | None = None,
     clock: Clock | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[TestClub]:
@@ -191,6 +193,7 @@ async def open_club(
         models=models,
         window=window,
         terms=terms,
+        keeping=keeping,
         sleep=sleep,
     )
     try:

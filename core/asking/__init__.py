@@ -158,13 +158,12 @@ class Asking:
     async def _earlier(self, row: QuestionRow, sources: Sequence[Source]) -> Turn | None:
         """The exchange this question replies to, when it was in the same place and is still permitted."""
         turn = await self._store.turns.get(row.question.reply_to) if row.question.reply_to else None
-        if turn is None or turn.conversation != row.question.conversation:
+        if turn is None or turn.conversation != row.question.conversation or not turn.answer.document:
             return None
         known = {(source.sha256, source.text_version): source for source in sources}
         if not all(book in known for book in turn.books):
             return None
-        books = [(known[book].files, known[book].limit) for book in turn.books]
-        return turn if told_within(turn, books) else None
+        return turn if told_within(turn, [known[book].reach for book in turn.books]) else None
 
     async def _source(self, row: QuestionRow, card: BookCard) -> Source:
         """A book of the question: up to the channel's limit, the question's own, and, in private, the reader's place."""

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ _CHILDREN = 3
 """Books kept open at once: about 80 MB each."""
 _KEPT = 400
 """Pictures kept on disk for one book, the oldest go first: about 60 MB."""
+_HASH = re.compile("[0-9a-f]{16,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +77,29 @@ class Pictures:
         span: Span,
         texts: Mapping[int, str],
         limit: Position | None = None,
+        kept_back: Sequence[Span] = (),
         dpi: int = DPI,
         password: str | None = None,
     ) -> tuple[PagePicture, ...] | None:
         """The page, or two where the range's last word runs over a page break; None when there is no picture.
 
         `texts`: the stored texts of the span's file and, when the book has it, of the next. `limit`: the first
-        position not permitted; a range past it gives None, and what else of a page lies past it is painted over.
+        position not permitted; a range past it gives None, and what else of a page lies past it is painted over, as are
+        the stretches `kept_back`.
         """
         if limit is not None and span.last > limit:
             return None
         if limit is not None and limit.file > span.file + 1:
             limit = None  # nothing on these pages lies past it
-        name = hashlib.sha256(repr((text_version, tuple(span), limit and tuple(limit), dpi)).encode()).hexdigest()
+        here = [tuple(stretch) for stretch in kept_back if stretch.file in (span.file, span.file + 1)]
+        facts = (text_version, tuple(span), limit and tuple(limit), dpi, *here)
+        name = hashlib.sha256(repr(facts).encode()).hexdigest()
         folder = self._book(sha256) / name
         kept = await asyncio.to_thread(_load, folder)
         if kept is not None:
             return kept
         near = [(page, texts[page]) for page in (span.file, span.file + 1) if page in texts]
-        job = {"span": span, "texts": near, "limit": limit, "dpi": dpi}
+        job = {"span": span, "texts": near, "limit": limit, "kept_back": here, "dpi": dpi}
         drawn = await self._ask(path, sha256, password, job)
         if not drawn:
             return None
@@ -115,8 +120,14 @@ class Pictures:
             await self._close(sha256)
         await asyncio.to_thread(shutil.rmtree, self._book(sha256), ignore_errors=True)
 
+    async def keep_only(self, stored: Collection[str]) -> None:
+        """Delete the pictures of books that are no longer stored."""
+        for folder in await asyncio.to_thread(lambda: list(self._folder.glob("*"))):
+            if folder.name not in stored and _HASH.fullmatch(folder.name):
+                await self.forget(folder.name)
+
     def _book(self, sha256: str) -> Path:
-        if not re.fullmatch("[0-9a-f]{16,64}", sha256):
+        if not _HASH.fullmatch(sha256):
             raise ValueError("not a content hash")
         return self._folder / sha256
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Collection
 from pathlib import Path
 
 from core.errors import BrokenPromise
@@ -34,7 +35,13 @@ class Ranks:
             try:
                 table = await self._table(source.sha256, source.text_version)
                 return await asyncio.to_thread(
-                    table.search, wanted, source.language, limit=source.limit.position, top=top, wide=wide
+                    table.search,
+                    wanted,
+                    source.language,
+                    limit=source.limit.position,
+                    kept_back=source.kept_back,
+                    top=top,
+                    wide=wide,
                 )
             except BrokenTable as broken:
                 if attempt == 2:
@@ -69,6 +76,13 @@ class Ranks:
             if path in self._open:
                 self._open.pop(path).close()
             path.unlink(missing_ok=True)
+
+    async def keep_only(self, stored: Collection[str]) -> None:
+        """Delete the tables of books that are no longer stored."""
+        for path in await asyncio.to_thread(lambda: list(self._folder.glob("*.rank"))):
+            sha256, _, text_version = path.stem.partition("-")
+            if sha256 not in stored:
+                await self.forget(sha256, text_version)
 
     def close(self) -> None:
         while self._open:

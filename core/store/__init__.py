@@ -14,6 +14,7 @@ from core.store.buttons import Buttons
 from core.store.deliveries import Deliveries
 from core.store.engines import Engines
 from core.store.events import Events
+from core.store.forgetting import Forgetting
 from core.store.inbox import Inbox, QuestionRow, UploadRow
 from core.store.ledger import KeptCall, Ledger
 from core.store.letters import Letters
@@ -32,6 +33,7 @@ __all__ = [
     "Books",
     "CallDay",
     "Charge",
+    "Forgetting",
     "Inbox",
     "KeptCall",
     "Ledger",
@@ -64,6 +66,7 @@ class Store:
     progress: Progress
     models: Models
     spending: Spending
+    forgetting: Forgetting
     events: Events
     deliveries: Deliveries
     letters: Letters
@@ -98,6 +101,7 @@ class Store:
             Progress(engines),
             Models(engines),
             Spending(engines),
+            Forgetting(engines, originals),
             Events(engines),
             Deliveries(engines),
             Letters(engines),

@@ -66,6 +66,10 @@ class Originals:
         """Remove the original; False when there was none."""
         return await asyncio.to_thread(_delete, self.path(sha256))
 
+    async def old(self) -> tuple[str, ...]:
+        """The originals that have lain here for an hour: an upload is on record long before that."""
+        return await asyncio.to_thread(_old, self._folder)
+
     def _put(self, source: Path) -> str:
         # The source is opened outside: one that is missing or closed to us is not the data folder's fault.
         with source.open("rb") as data, disk_failures_as_sentences():
@@ -115,6 +119,16 @@ def _delete(path: Path) -> bool:
             return False
         _sync_folder(path.parent)
     return True
+
+
+def _old(folder: Path) -> tuple[str, ...]:
+    old = time.time() - _LEFTOVER_AGE
+    found = []
+    for path in folder.glob("??/??/*"):
+        with suppress(FileNotFoundError):
+            if len(path.name) == 64 and path.stat().st_mtime < old:
+                found.append(path.name)
+    return tuple(found)
 
 
 def _sync_folder(folder: Path) -> None:

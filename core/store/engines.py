@@ -125,6 +125,13 @@ async def insert_new(connection: AsyncConnection, table: Table, values: Mapping[
     return made.scalar_one_or_none()
 
 
+async def lock_content(connection: AsyncConnection, sha256: str) -> None:
+    """Until this transaction ends, no other one takes in or deletes these bytes. On SQLite one writes at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        number = int(sha256[:15], 16)
+        await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
+
+
 def _target(url: str, folder: Path) -> URL:
     """The address with our driver in it; a file's path absolute, whatever folder the process moves to."""
     if not url:

@@ -39,12 +39,21 @@ class Shelf:
             return made
 
     async def grant(
-        self, channel: int, sha256: str, text_version: str, reader: str, filename: str, at: datetime
+        self,
+        channel: int,
+        sha256: str,
+        text_version: str,
+        reader: str,
+        filename: str,
+        at: datetime,
+        *,
+        replaces: str | None = None,
     ) -> None:
         """Put a stored book on the channel's shelf, bound to this text version.
 
         A book already there keeps its place and moves to the text version; one withdrawn earlier comes back at the
-        end. `reader` is the platform's id of who added it. Raises Missing `book_not_stored`.
+        end. `reader` is the platform's id of who added it. A book that it `replaces` is withdrawn in the same moment, and
+        its place on the shelf, its being current and the club's limit pass over. Raises Missing `book_not_stored`.
         """
         stored = select(_extraction.id).where(_extraction.book == sha256, _extraction.text_version == text_version)
         added = {"added_by": reader, "added_at": at, "filename": filename, "removed_at": None, "was_current": False}
@@ -52,12 +61,13 @@ class Shelf:
             if (await connection.execute(stored)).one_or_none() is None:
                 raise Missing("book_not_stored")
             new = {"channel": channel, "book": sha256, "text_version": text_version, **added}
-            if await insert_new(connection, schema.rights, new) is not None:
-                return
-            mine = _mine(channel, sha256)
-            await connection.execute(update(schema.rights).where(mine).values(text_version=text_version))
-            back = update(schema.rights).where(mine, _rights.removed_at.is_not(None))
-            await connection.execute(back.values(**added))
+            if await insert_new(connection, schema.rights, new) is None:
+                mine = _mine(channel, sha256)
+                await connection.execute(update(schema.rights).where(mine).values(text_version=text_version))
+                back = update(schema.rights).where(mine, _rights.removed_at.is_not(None))
+                await connection.execute(back.values(**added))
+            if replaces is not None and replaces != sha256:
+                await _take_place(connection, channel, sha256, replaces, at)
 
     async def withdraw(self, channel: int, sha256: str, at: datetime) -> bool:
         """Take the book off the shelf; False when it was not on it. It stops being the current book."""
@@ -176,6 +186,23 @@ async def _permitted(connection: AsyncConnection, channel: int, sha256: str) -> 
 _PERMITTED = select(_rights.id).where(
     _rights.channel == bindparam("channel_id"), _rights.book == bindparam("sha256"), _rights.removed_at.is_(None)
 )
+
+
+async def _take_place(connection: AsyncConnection, channel: int, new: str, old: str, at: datetime) -> None:
+    lock = select(_channel.current).where(_channel.id == channel).with_for_update()
+    current = (await connection.execute(lock)).scalar_one_or_none() == old
+    query = select(_rights.added_at, _rights.limit_words).where(_mine(channel, old), _rights.removed_at.is_(None))
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:  # taken away meanwhile
+        return
+    gone = update(schema.rights).where(_mine(channel, old))
+    await connection.execute(gone.values(removed_at=at, was_current=False))
+    mine = update(schema.rights).where(_mine(channel, new))
+    await connection.execute(mine.values(added_at=row.added_at))
+    # A limit the new book has already stands: it is the club's word on that very book.
+    await connection.execute(mine.where(_rights.limit_words.is_(None)).values(limit_words=row.limit_words))
+    if current:
+        await connection.execute(_set_current(channel, new))
 
 
 def _set_current(channel: int, sha256: str | None) -> Any:

@@ -1,8 +1,9 @@
 """Turns: questions with their settled answers, and the footnotes whose ids the buttons carry (P8)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import Select, bindparam, delete, insert, select, update
@@ -10,7 +11,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.errors import BrokenPromise
-from core.model import Answer, Conversation, Dropped, Footnote, Limit, Position, Span, Turn, Usage
+from core.model import WHOLE_BOOK, Answer, Conversation, Dropped, Footnote, Limit, Position, Span, Turn, Usage
 from core.store import schema
 from core.store.codec import decode_document, encode_document
 from core.store.engines import Engines, insert_new
@@ -53,11 +54,15 @@ class Turns:
         async with self._engines.write() as connection:
             question = None
             if question_event is not None:
-                asked = select(_question.id).where(_question.event == question_event, _question.channel == channel)
+                asked = select(_question.id, _question.reader, _question.private)
+                asked = asked.where(_question.event == question_event, _question.channel == channel)
                 # The question's row is locked: of two processes that answer it, one waits and finds the other's turn.
-                question = (await connection.execute(asked.with_for_update())).scalar_one_or_none()
-                if question is None:
+                row = (await connection.execute(asked.with_for_update())).one_or_none()
+                if row is None:
                     raise BrokenPromise("question_not_on_record")
+                question = row.id
+                if not row.reader:  # forgotten while the answer was made
+                    turn = _without_words(turn, private=row.private)
                 earlier = await _read(connection, _turns().where(_turn.question == question))
                 if earlier:
                     return earlier[0]
@@ -141,6 +146,11 @@ class Turns:
         return turns[0] if turns else None
 
 
+def _without_words(turn: Turn, *, private: bool) -> Turn:
+    answer = replace(turn.answer, document=(), notices=()) if private else turn.answer
+    return replace(turn, question="", answer=answer)
+
+
 def _turns() -> Select[*tuple[Any, ...]]:
     return select(schema.turn, schema.channel.c.platform, schema.channel.c.external).join(
         schema.channel, schema.channel.c.id == _turn.channel
@@ -171,7 +181,9 @@ def _as_values(turn: Turn, channel: int, question: int | None) -> dict[str, Any]
         "outcome": answer.outcome,
         "dropped": [(dropped.raw, dropped.reason) for dropped in answer.dropped],
         "notices": [pack_notice(notice) for notice in answer.notices],
-        "books": turn.books,
+        "books": [
+            (*book, *_packed(limit)) for book, limit in zip_longest(turn.books, (None, *turn.further_limits)) if book
+        ],
         "evidence": turn.evidence,
         "calls": turn.usage.calls,
         "input_tokens": turn.usage.input_tokens,
@@ -206,7 +218,7 @@ def _as_turn(row: AnyRow, footnotes: Sequence[Footnote]) -> Turn:
         conversation=Conversation(row.platform, row.external, row.thread),
         question=row.asked,
         answer=answer,
-        books=tuple((sha256, text_version) for sha256, text_version in row.books),
+        books=tuple((sha256, text_version) for sha256, text_version, *_ in row.books),
         evidence=tuple(tuple(Span(*run) for run in window) for window in row.evidence),
         usage=Usage(row.calls, row.input_tokens, row.output_tokens),
         model=row.model,
@@ -214,8 +226,18 @@ def _as_turn(row: AnyRow, footnotes: Sequence[Footnote]) -> Turn:
         asked_at=row.asked_at,
         stamps=row.stamps,
         reply_to=row.reply_to,
+        further_limits=tuple(_unpacked(limit) for _, _, *limit in row.books[1:]),
         first_text_ms=row.first_text_ms,
     )
+
+
+def _packed(limit: Limit | None) -> tuple[Any, ...]:
+    """A limit of a further book, as it stands behind the book's version; nothing for the whole book."""
+    return () if limit is None or limit.position is None else (limit.words, *limit.position)
+
+
+def _unpacked(stored: Sequence[Any]) -> Limit:
+    return Limit(stored[0], Position(*stored[1:])) if stored else WHOLE_BOOK
 
 
 def _footnote_values(footnote: Footnote, channel: int, turn: str) -> dict[str, Any]:
