@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.errors import OperatorError
+from core.llm.places import Places
 from core.llm.provider import Provider
 
 if TYPE_CHECKING:
@@ -29,15 +30,11 @@ class Line:
         self._opened = opened
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
-        self._places = asyncio.Semaphore(provider.max_in_flight)
-        # One place is kept free of summaries: somebody who asks does not wait until a book is indexed.
-        self._unhurried = asyncio.Semaphore(max(1, provider.max_in_flight - 1))
+        self._places = Places(provider.max_in_flight)
 
     async def take_place(self, purpose: str, stack: AsyncExitStack) -> None:
         """Wait for a place among the requests in flight; it is given back when the stack unwinds."""
-        if purpose == "summarise":
-            await stack.enter_async_context(self._unhurried)
-        await stack.enter_async_context(self._places)
+        await stack.enter_async_context(self._places.one(patient=purpose == "summarise"))
 
     async def client(self) -> "AsyncOpenAI":
         """The client, made at the first use in a thread: importing it takes half a second."""
