@@ -26,5 +26,7 @@ class Host:
     sleep: Callable[[float], Awaitable[None]]
     new_id: Callable[[], str]
     """Opaque ids of at most 40 bytes."""
+    source: str
+    """Where the source of this version lies, for `about`; "" when the operator names no place."""
     tell: Callable[[Notice], None]
     """One sentence for whoever runs the bot; never for readers."""

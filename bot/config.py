@@ -20,6 +20,7 @@ SETTINGS = {
     "database_url": "LOCCIT_DATABASE_URL",
     "locale": "LOCCIT_LOCALE",
     "ocr": "LOCCIT_OCR",
+    "source_url": "LOCCIT_SOURCE_URL",
     "llm_base_url": "LOCCIT_LLM_BASE_URL",
     "llm_api_key": "LOCCIT_LLM_API_KEY",
     "llm_model": "LOCCIT_LLM_MODEL",
@@ -57,6 +58,8 @@ class Config:
     """None = SQLite in the data folder. May hold a password, so it never appears in a repr."""
     ocr: str = ""
     """Languages in which `ocrmypdf` may read picture pages ("eng+spa"); empty = it may not."""
+    source_url: str = ""
+    """Where readers of the chats can get the source of this very version (AGPL); shown by `about`."""
     llm_base_url: str | None = None
     """Where an OpenAI-compatible provider listens. Without this and without a key: offline, answers are quotations."""
     llm_api_key: str | None = field(default=None, repr=False)
@@ -102,6 +105,7 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         locale=found["locale"] or system_locale(environ),
         database_url=found["database_url"],
         ocr=found["ocr"] or "",
+        source_url=found["source_url"] or "",
         llm_base_url=found["llm_base_url"],
         llm_api_key=found["llm_api_key"],
         llm_model=found["llm_model"],

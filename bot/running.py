@@ -110,6 +110,7 @@ def _host(name: str, config: Config) -> Host:
         clock=monotonic,
         sleep=asyncio.sleep,
         new_id=new_id,
+        source=config.source_url,
         tell=partial(_say, locale=config.locale),
     )
 

@@ -121,6 +121,7 @@ class Console:
 
     async def resume(self, page: Page) -> None:
         """Take up what the last run left unfinished, and show what came of it."""
+        await self._safely(self._follow(self._club.unshown(PLATFORM), page, resumed=True), page)
         await self._safely(self._follow(self._club.resume(PLATFORM), page, resumed=True), page)
         self.keeps = await self._club.keeps(PLATFORM)
 
@@ -146,6 +147,11 @@ class Console:
             return False
         await self._safely(self._act(line.strip(), page), page)
         return True
+
+    async def mark(self, page: Page) -> None:
+        """Record which answers were seen; what was not is shown at the next start."""
+        for turn in page.seen():
+            await self._club.shown(turn)
 
     async def close(self) -> None:
         await self._club.close()
@@ -320,13 +326,14 @@ class Console:
                     self._cut = turn.id if view.is_cut(turn.answer) else None
                     self.keeps = self.keeps or kept
                     asked = view.sentence(page.look, "console_resumed", question=turn.question) if resumed else []
-                    page.say([*asked, *view.answer(turn.answer, page.look)])
+                    page.say([*asked, *view.answer(turn.answer, page.look)], answer=turn.id)
+                    await self.mark(page)
                 case Refused(filename, notice):
                     page.say(view.failed(filename, notice, page.look))
                 case Unanswered(question, notice):
                     page.say(view.failed(question, notice, page.look))
                 case Answered():
-                    pass  # a command that was stopped; whoever ran it is gone
+                    await self._club.shown(event.turn.id)  # a command that was stopped; whoever ran it is gone
 
     async def _is_about_the_book_in_use(self, turn: Turn) -> bool:
         """A question to all books, or by another's title, counts for itself: the next one is about the book in use again."""

@@ -51,9 +51,10 @@ async def _wind_up() -> None:
 class _Dialogue:
     """What is under way: the line being waited for, and those that go on in the background."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, terminal: Terminal) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, terminal: Terminal, console: Console) -> None:
         self._loop = loop
         self._terminal = terminal
+        self._console = console
         self._background: list[tuple[Page, Future[Any]]] = []
 
     def wait(self, work: Callable[[Page], Coroutine[Any, Any, _Result]]) -> _Result | None:
@@ -79,6 +80,7 @@ class _Dialogue:
         """Show what has finished in the background."""
         for page, _ in [entry for entry in self._background if entry[1].done()]:
             page.catch_up()
+            asyncio.run_coroutine_threadsafe(self._console.mark(page), self._loop).result()
         self._background = [entry for entry in self._background if not entry[1].done()]
 
     @property
@@ -105,7 +107,7 @@ def talk(
             return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 
         console = call(open_console())
-        dialogue = _Dialogue(loop, terminal)
+        dialogue = _Dialogue(loop, terminal, console)
         try:
             dialogue.wait(console.resume)
             for path in books:

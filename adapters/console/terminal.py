@@ -65,6 +65,8 @@ class Page:
         self._terminal = terminal
         self._drawn: list[str] = []
         self._kept: list[str] = []
+        self._answers: list[str] = []
+        self._seen: list[str] = []
         self._background = False
         self._lock = threading.Lock()
 
@@ -72,9 +74,11 @@ class Page:
     def look(self) -> Look:
         return self._terminal.look()
 
-    def say(self, lines: Sequence[str]) -> None:
-        """Lines that stay."""
+    def say(self, lines: Sequence[str], *, answer: str | None = None) -> None:
+        """Lines that stay; `answer` is the id of the answer they show."""
         with self._lock:
+            if answer is not None:
+                (self._answers if self._background else self._seen).append(answer)
             if self._background:
                 self._kept += [*lines, ""]
             else:
@@ -107,6 +111,14 @@ class Page:
             self._background = False
             self._draw(self._kept)
             self._kept, self._drawn = [], []
+            self._seen += self._answers
+            self._answers = []
+
+    def seen(self) -> list[str]:
+        """The answers that came to stand on the device since this was asked last."""
+        with self._lock:
+            seen, self._seen = self._seen, []
+            return seen
 
     def _draw(self, lines: Sequence[str]) -> None:
         text, self._drawn = redraw(self._drawn, lines, self._terminal.height)

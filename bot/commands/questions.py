@@ -60,6 +60,7 @@ async def _turn(desk: Desk, card: BookCard, words: str, arguments: Namespace) ->
     )
     async for step in desk.club.ask(question):
         if isinstance(step, Answered):
+            await desk.club.shown(step.turn.id)  # whoever typed the command reads it now or never
             return step.turn
     raise RuntimeError("a question ended without an answer")
 

@@ -24,10 +24,9 @@ _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES)
 class Desk:
     """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies."""
 
-    def __init__(self, club: Club, spell: Callable[[str], str], *, version: str = "", source: str = "") -> None:
+    def __init__(self, club: Club, spell: Callable[[str], str], *, source: str = "") -> None:
         self._club = club
         self._spell = spell
-        self._version = version
         self._source = source
 
     async def reader(self, conversation: Conversation, reader: Reader) -> Reader:
@@ -87,7 +86,7 @@ class Desk:
             case "help" | "start":
                 return await house.help(visit)
             case "about":
-                return house.about(visit, self._version, self._source)
+                return house.about(visit, self._source)
             case _:
                 raise ReaderError("desk_unknown_command", command=name, help=self._spell("help"))
 

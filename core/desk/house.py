@@ -1,5 +1,6 @@
 """What is said about the bot itself: help, settings, privacy, about, models, forgetting."""
 
+from core import VERSION
 from core.desk.keys import COMMANDS, Action, Visit
 from core.desk.writing import heading, paragraphs, sentence, short
 from core.model import Reply
@@ -17,10 +18,10 @@ async def help(visit: Visit) -> Reply:
     return Reply(paragraphs(*text.strip().split("\n\n")))
 
 
-def about(visit: Visit, version: str, source: str) -> Reply:
+def about(visit: Visit, source: str) -> Reply:
     """Version, licence, where the source is: whoever uses the bot may have it (AGPL)."""
     where = say("desk_source", visit.locale, source=source) if source else say("desk_source_ask", visit.locale)
-    return Reply(paragraphs(say("desk_about", visit.locale, version=version), where))
+    return Reply(paragraphs(say("desk_about", visit.locale, version=VERSION), where))
 
 
 async def privacy(visit: Visit) -> Reply:

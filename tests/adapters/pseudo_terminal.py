@@ -75,6 +75,11 @@ class PseudoTerminal:
             pass
         return self._process.wait(PATIENCE)
 
+    def kill(self) -> None:
+        """End the program as a crash would (SIGKILL)."""
+        self._process.kill()
+        self._process.wait()
+
     def __enter__(self) -> "PseudoTerminal":
         return self
 

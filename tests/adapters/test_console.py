@@ -1,7 +1,10 @@
 """The whole chat program: over a pipe, and on a pseudo-terminal with prompts, colours, redrawing and Ctrl-C."""
 
 import re
+import sqlite3
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -230,3 +233,50 @@ def test_a_question_left_open_is_answered_at_the_next_start(book: Path, data: Pa
     assert shown.count(f"Left open last time: {QUESTION}") == 1
     assert GREEN_INK in shown
     assert "Left open" not in loccit("chat", data=data).out
+
+
+def test_an_answer_that_was_made_but_never_seen_is_shown_at_the_next_start_once(
+    book: Path, data: Path, tmp_path: Path
+) -> None:
+    """Ctrl-C, the answer comes in the background, then the machine goes down: nobody has read it."""
+    loccit("chat", book, data=data)
+    with patient(data, tmp_path / "now") as screen:
+        screen.expect("> ")
+        screen.enter(QUESTION)
+        screen.expect("Looking in the book")
+        screen.send("\x03")
+        screen.expect("No longer waiting")
+        screen.expect("> ")
+        (tmp_path / "now").touch()
+        wait_for_an_answer(data)
+        screen.kill()
+    shown = loccit("chat", data=data, stdin="1\n").out
+    assert shown.count(f"Left open last time: {QUESTION}") == 1
+    assert GREEN_INK in shown
+    assert "Left open" not in loccit("chat", data=data).out
+
+
+def test_a_chat_killed_in_mid_answer_gives_it_at_the_next_start_once(book: Path, data: Path, tmp_path: Path) -> None:
+    loccit("chat", book, data=data)
+    with patient(data, tmp_path / "never") as screen:
+        screen.expect("> ")
+        screen.enter(QUESTION)
+        screen.expect("Looking in the book")
+        screen.kill()
+    shown = loccit("chat", data=data, stdin="1\n").out
+    assert shown.count(f"Left open last time: {QUESTION}") == 1
+    assert GREEN_INK in shown
+    assert "Left open" not in loccit("chat", data=data).out
+
+
+def test_an_answer_that_was_seen_is_not_shown_again(book: Path, data: Path) -> None:
+    loccit("chat", book, data=data, stdin=f"{QUESTION}\n")
+    assert "Left open" not in loccit("chat", data=data).out
+
+
+def wait_for_an_answer(data: Path) -> None:
+    with closing(sqlite3.connect(data / "loccit.db")) as raw:
+        deadline = time.monotonic() + 30
+        while not raw.execute("select count(*) from turn").fetchone()[0]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)

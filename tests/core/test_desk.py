@@ -23,7 +23,7 @@ async def club(tmp_path: Path) -> AsyncIterator[TestClub]:
 
 
 def _desk(club: TestClub) -> Desk:
-    return Desk(club.club, lambda name: f"/{name}", version="1.2.3")
+    return Desk(club.club, lambda name: f"/{name}")
 
 
 async def _type(club: TestClub, line: str, reader: Reader = KEEPER, where: Conversation = ROOM) -> Reply:
