@@ -74,6 +74,7 @@ from core.model.document import (
     Text,
 )
 from core.model.forgotten import Forgotten
+from core.model.indexing import Estimate, Indexed, IndexNews, IndexState
 from core.model.post import Delivery, Event, Letter
 from core.model.reply import Attachment, Choice, Reply
 
@@ -104,12 +105,16 @@ __all__ = [
     "Drafting",
     "Dropped",
     "Emphasis",
+    "Estimate",
     "Event",
     "Finished",
     "Footnote",
     "Foretold",
     "Forgotten",
     "Heading",
+    "IndexNews",
+    "IndexState",
+    "Indexed",
     "Inline",
     "Item",
     "Letter",

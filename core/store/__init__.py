@@ -16,6 +16,7 @@ from core.store.engines import Engines
 from core.store.events import Events
 from core.store.forgetting import Forgetting
 from core.store.inbox import Inbox, QuestionRow, UploadRow
+from core.store.jobs import Jobs, Pending
 from core.store.ledger import KeptCall, Ledger
 from core.store.letters import Letters
 from core.store.memos import Memos
@@ -35,9 +36,11 @@ __all__ = [
     "Charge",
     "Forgetting",
     "Inbox",
+    "Jobs",
     "KeptCall",
     "Ledger",
     "Originals",
+    "Pending",
     "Pot",
     "Pressed",
     "Progress",
@@ -63,6 +66,7 @@ class Store:
     inbox: Inbox
     turns: Turns
     ledger: Ledger
+    jobs: Jobs
     progress: Progress
     models: Models
     spending: Spending
@@ -98,6 +102,7 @@ class Store:
             Inbox(engines, originals),
             Turns(engines),
             Ledger(engines),
+            Jobs(engines),
             Progress(engines),
             Models(engines),
             Spending(engines),

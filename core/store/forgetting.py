@@ -234,6 +234,7 @@ async def _delete_text(connection: AsyncConnection, sha256: str) -> Forgotten:
     for table in (schema.segment, schema.piece, schema.spine_file):
         await connection.execute(delete(table).where(table.c.extraction.in_(mine)))
     books = await _deleted(connection, delete(schema.extraction).where(_extraction.book == sha256))
+    await connection.execute(delete(schema.job).where(schema.job.c.book == sha256))
     replies = await _deleted(connection, delete(schema.llm_call).where(_call.book == sha256))
     opened = await _deleted(connection, delete(schema.opened).where(_opened.book == sha256))
     answers = await blank_answers(connection, _mentions(sha256))

@@ -427,3 +427,24 @@ flag = sa.Table(
     sa.Column("reader", sa.Text, primary_key=True),
     sa.Column("at", Moment, nullable=False),
 )
+
+# Whether and how a book's summaries are made. How far they are, the segments say.
+job = sa.Table(
+    "job",
+    metadata,
+    _number(),
+    sa.Column("book", sa.String(64), nullable=False),
+    sa.Column("text_version", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, index=True),
+    # how many unfinished books its channel had before it: channels take turns
+    sa.Column("rank", sa.Integer, nullable=False),
+    # failures in a row
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("notice", Json, nullable=False),
+    sa.Column("until", Moment, nullable=True),
+    # the run that is at it, and its last sign of life by the database's clock
+    sa.Column("owner", sa.Text, nullable=True),
+    sa.Column("seen_at", Moment, nullable=True),
+    sa.Column("changed_at", Moment, nullable=False, index=True),
+    sa.UniqueConstraint("book", "text_version"),
+)

@@ -12,13 +12,13 @@ from core.errors import OperatorError
 from core.store.engines import Engines
 from core.store.schema import metadata
 
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 """Every revision in `migrations/versions`, oldest first. A database at any other is newer than this code."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK = 5_014_716_235  # any number; held by the process that migrates a PostgreSQL database
+LOCK = 5_014_716_235  # any number; held by the process that migrates a PostgreSQL database
 
-_version = sa.Table(
+version_table = sa.Table(
     "alembic_version",
     sa.MetaData(),
     sa.Column("version_num", sa.String(32), nullable=False),
@@ -36,7 +36,7 @@ async def bring_up_to_date(engines: Engines) -> None:
         return
     async with engines.write() as connection:
         if engines.postgres:
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         if not await connection.run_sync(_up_to_date):
             await connection.run_sync(_create if await connection.run_sync(_untouched) else migrate)
 
@@ -48,32 +48,38 @@ async def is_up_to_date(engines: Engines) -> bool:
 
 
 def _up_to_date(connection: Connection) -> bool:
-    if not inspect(connection).has_table(_version.name):
-        return False
-    revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    revision = revision_of(connection)
     if revision is not None and revision not in REVISIONS:
         raise OperatorError("schema_newer")
     return revision == REVISIONS[-1]
 
 
+def revision_of(connection: Connection) -> str | None:
+    """The revision of the tables as the database says; None before there are any."""
+    if not inspect(connection).has_table(version_table.name):
+        return None
+    revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    return revision
+
+
 def _untouched(connection: Connection) -> bool:
     """None of our tables is there; other programs may have theirs in the same database."""
-    return not {_version.name, *metadata.tables}.intersection(inspect(connection).get_table_names())
+    return not {version_table.name, *metadata.tables}.intersection(inspect(connection).get_table_names())
 
 
 def _create(connection: Connection) -> None:
     """What all migrations together make; tests/core/test_store_schema.py compares the two."""
     metadata.create_all(connection, checkfirst=False)
-    _version.create(connection, checkfirst=False)
-    connection.execute(_version.insert().values(version_num=REVISIONS[-1]))
+    version_table.create(connection, checkfirst=False)
+    connection.execute(version_table.insert().values(version_num=REVISIONS[-1]))
 
 
-def migrate(connection: Connection) -> None:
-    """Run the migrations that are missing, all of them on an empty database."""
+def migrate(connection: Connection, revision: str = "head") -> None:
+    """Run the migrations that are missing up to a revision, all of them on an empty database."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
