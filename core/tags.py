@@ -8,6 +8,7 @@ What is *tag-shaped*, exactly (C04, C08 and their neighbours):
 - in square brackets of any kind: a body that begins with `f` and a digit (`[f1]`, `[f1-293]`, `[f1-42-101? no]`), or
   with three numbers joined by dashes (`[1-0-42]`) unless they read as a date (`[2024-01-15]`, `[3-5-1999]`), have
   leading zeros, or belong to a longer chain of numbers (`[978-3-16-148410-0]`);
+- a dash, colon, point or the like between `f` and the file is read over (`[f-1-0-42]`, `f:1-0-42`, `[f-1]`);
 - in round brackets, none, or with other words in the brackets: only a complete `f` triple (`(f1-0-42)`, `f1-0-42`,
   `[see f1-0-42]`).
 
@@ -30,6 +31,7 @@ CLOSERS = "]］】〕"
 
 _DASH = "-\u02d7\u058a\u05be\u1806\u2010-\u2015\u2043\u207b\u208b\u2212\u2500\u2796\u2e3a\u2e3b\u30fc\ufe58\ufe63\uff0d"
 _DASHES = f"[{_DASH}]"
+_LINK = f"[{_DASH}:#.=/]"  # what models put between `f` and the number of the file
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0"
@@ -41,28 +43,30 @@ _F = r"[fFｆＦ𝐟𝑓𝖿𝚏ƒ]"
 _JOINT = rf"{_SOFT}\s?{_SOFT}{_DASHES}{_SOFT}\s?{_SOFT}"
 
 _NAKED = re.compile(
-    rf"[({{（]?{_SOFT}{_F}{_SOFT}{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}(?:(?!{_F}\d)[A-Za-z0-9])*(?:{_SOFT}[)}}）])?"
+    rf"[({{（]?{_SOFT}{_F}{_SOFT}(?:\s?{_LINK}{_SOFT}\s?{_SOFT})?{_NUMBER}(?:{_JOINT}{_NUMBER}){{2,}}(?:(?!{_F}\d)[A-Za-z0-9])*(?:{_SOFT}[)}}）])?"
 )
 """An `f` triple (or longer chain) without square brackets, with its round ones."""
 
-_F_START = re.compile(rf"{_LOOSE}{_F}{_LOOSE}\d")
+_F_START = re.compile(rf"{_LOOSE}{_F}{_LOOSE}(?:{_LINK}{_LOOSE})?\d")
 _BARE_START = re.compile(
     rf"{_LOOSE}({_NUMBER}){_LOOSE}{_DASHES}{_LOOSE}({_NUMBER}){_LOOSE}{_DASHES}{_LOOSE}({_NUMBER})"
     rf"(?!{_LOOSE}{_DASHES}{_LOOSE}\d)(?![^\W_])"
 )
 _BEGINNING = re.compile(
-    rf"{_LOOSE}(?:{_F}{_LOOSE}(?:\d.*)?|{_NUMBER}{_LOOSE}(?:{_DASHES}{_LOOSE}(?:{_NUMBER}{_LOOSE}"
+    rf"{_LOOSE}(?:{_F}{_LOOSE}(?:{_LINK}{_LOOSE})?(?:\d.*)?|{_NUMBER}{_LOOSE}(?:{_DASHES}{_LOOSE}(?:{_NUMBER}{_LOOSE}"
     rf"(?:{_DASHES}{_LOOSE}(?:{_NUMBER}{_LOOSE})?)?)?)?)?\Z",
     re.DOTALL,
 )
 _NAKED_BEGINNING = re.compile(
-    rf"[({{（]?{_SOFT}(?:{_F}{_SOFT}(?:\s?·+{_SOFT}\s?)?(?:{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,8}}"
+    rf"[({{（]?{_SOFT}(?:{_F}{_SOFT}(?:\s?·+{_SOFT}\s?)?(?:\s?{_LINK}{_SOFT}\s?{_SOFT})?(?:{_NUMBER}(?:{_JOINT}{_NUMBER}){{0,8}}"
     rf"(?:{_SOFT}\s?{_SOFT}(?:{_DASHES}{_SOFT}\s?{_SOFT})?)?)?)?\Z"
 )
-_NAKED_LOOK_ALIKE = re.compile(rf"{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?{_NUMBER}(?:{_JOINT}{_NUMBER})*(?:{_JOINT})?")
-_REFERENCE = re.compile(r"(f?)(\d+(?:-\d+)*)\Z")
-_TRIPLE = re.compile(r"f?(\d+)-(\d+)-(\d+)\Z")
-_LEAD = re.compile(rf"{_LOOSE}{_F}?{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}(?:{_NUMBER})?)*")
+_NAKED_LOOK_ALIKE = re.compile(
+    rf"{_F}{_SOFT}\s?{_SOFT}·+{_SOFT}\s?(?:{_LINK}{_SOFT}\s?)?{_NUMBER}(?:{_JOINT}{_NUMBER})*(?:{_JOINT})?"
+)
+_REFERENCE = re.compile(r"((?:f[-:#.=/]?)?)(\d+(?:-\d+)*)\Z")
+_TRIPLE = re.compile(r"(?:f[-:#.=/]?)?(\d+)-(\d+)-(\d+)\Z")
+_LEAD = re.compile(rf"{_LOOSE}(?:{_F}{_LOOSE}{_LINK}?)?{_LOOSE}{_NUMBER}(?:{_LOOSE}{_DASHES}{_LOOSE}(?:{_NUMBER})?)*")
 
 _NUMBERS = re.compile(r"\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*")
 """What our own footnotes look like to a reader."""
@@ -80,8 +84,8 @@ _OUR_TAG = re.compile(r" \[f(\d+)-(\d+)-(\d+)\]")
 # the place where it stands says how to take it out again.
 _MARK = "·"
 _SITES = re.compile(
-    rf"(?P<f>{_F}{_LOOSE})(?P<m1>{_MARK}*)(?={_LOOSE}{_NUMBER}{_LOOSE}{_DASHES})"
-    rf"|(?P<bf>[\[［【〔]{_LOOSE}{_F}{_LOOSE})(?P<m2>{_MARK}*)(?={_LOOSE}\d)"
+    rf"(?P<f>{_F}{_LOOSE})(?P<m1>{_MARK}*)(?={_LOOSE}(?:{_LINK}{_LOOSE})?{_NUMBER}{_LOOSE}{_DASHES})"
+    rf"|(?P<bf>[\[［【〔]{_LOOSE}{_F}{_LOOSE})(?P<m2>{_MARK}*)(?={_LOOSE}(?:{_LINK}{_LOOSE})?\d)"
     rf"|(?P<n>[\[［【〔]{_LOOSE}{_NUMBER}{_LOOSE})(?P<m3>{_MARK}*)"
     rf"(?={_LOOSE}{_DASHES}{_LOOSE}{_NUMBER}{_LOOSE}{_DASHES}{_LOOSE}\d)"
 )

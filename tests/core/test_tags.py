@@ -38,6 +38,7 @@ def test_a_tag_is_written_in_one_spelling() -> None:
     [
         "f1-0-42", "F1-0-42", "1-0-42", "f_1-0-42", "f 1 - 0 - 42", "F1_-0-42", "ｆ１－０－４２", "f1–0—42", "f1−0‐42",
         "f1﹣0‑42", "f\u200b1-\u20600-42", "**f1-0-42**", "f1\\-0\\-42", " f1-0-42 ", "f1-0-\n42", "^f1-0-42", "f1-0-4 2",
+        "f-1-0-42", "F–1–0–42", "f:1-0-42", "f #1-0-42", "f.1-0-42", "f=1-0-42", "f/1-0-42", "f - 1 - 0 - 42",
     ],
 )  # fmt: skip
 def test_every_spelling_of_the_exact_triple_is_read(body: str) -> None:
@@ -66,6 +67,8 @@ def test_a_group_is_read_item_by_item(body: str) -> None:
         "f1--42",
         "f1-0-x",
         "f 9",
+        "f-1-2",
+        "f:1",
     ],
 )
 def test_what_is_tag_shaped_but_no_triple_is_malformed_and_never_repaired(body: str) -> None:
@@ -87,7 +90,7 @@ def test_scores_dates_numbers_and_words_in_brackets_are_prose(body: str) -> None
     assert references(body) is None
 
 
-@pytest.mark.parametrize("text", ["f1-0-42", "(f1-0-42)", "F1–0–42", "f1 - 0 - 42"])
+@pytest.mark.parametrize("text", ["f1-0-42", "(f1-0-42)", "F1–0–42", "f1 - 0 - 42", "f-1-0-42", "(f:1-0-42)"])
 def test_a_complete_triple_with_its_f_counts_without_square_brackets(text: str) -> None:
     match = naked(text, 0)
     assert match is not None
@@ -101,7 +104,7 @@ def test_scores_and_shorter_chains_without_square_brackets_are_prose(text: str) 
 
 LOOK_ALIKES = [
     DIAL_TEXT, "[1-0-42]", "[f1]", "[F1]", "(f1-0-42)", "f1-0-42", "f1-9 and F2–3", "［ｆ１－０－４２］", "[[f1-0-42]]",
-    "f·1-0-42", "[f··1-0-42]", "[1·-0-42]", "[ f 1 - 0 - 42 ]", "[f1-0-42, 1-0-42]",
+    "f·1-0-42", "[f··1-0-42]", "[f-1-0-42]", "f:1-0-42", "[f·-1-0-42]", "[1·-0-42]", "[ f 1 - 0 - 42 ]", "[f1-0-42, 1-0-42]",
 ]  # fmt: skip
 
 

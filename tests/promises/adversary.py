@@ -152,7 +152,7 @@ FORGERIES: tuple[Callable[[_Random], str], ...] = (
 def _respelled(rng: _Random, tag: str) -> str:
     """The same numbers in another spelling."""
     dash = rng.choice(_DASHES)
-    for change in rng.sample(range(8), rng.randint(0, 3)):
+    for change in rng.sample(range(9), rng.randint(0, 3)):
         match change:
             case 0:
                 tag = tag.replace("-", dash)
@@ -166,6 +166,8 @@ def _respelled(rng: _Random, tag: str) -> str:
                 tag = tag.replace("[", "［").replace("]", "］")
             case 5:
                 tag = re.sub(r"(?<=\d)(?=\D)", "\u200b", tag, count=1)
+            case 8:  # what a small real model wrote
+                tag = re.sub(r"(?<=[fF])(?=\d)", rng.choice("-:#.=/"), tag)
             case 6:
                 tag = tag.replace("[", "\\[").replace("]", "\\]")
             case _:

@@ -34,7 +34,7 @@ from core.model import (
 Request = Mapping[str, Any]
 
 RAW = re.compile(
-    r"(?<![A-Za-z0-9])[fFｆ][\s_]*\d+\s*[-–—−‐]\s*\d|[\[［]\s*[fFｆ][_\s]*[\d-]|[\[［]\s*\d+\s*[-–—−‐]\s*\d+\s*[-–—−‐]\s*\d"
+    r"(?<![A-Za-z0-9])[fFｆ][\s_]*[-:#.=/]?\d+\s*[-–—−‐]\s*\d|[\[［]\s*[fFｆ][_\s]*[\d-]|[\[［]\s*\d+\s*[-–—−‐]\s*\d+\s*[-–—−‐]\s*\d"
 )
 """What no reader may see: a tag, a damaged one, or the beginning of one."""
 _TAG = re.compile(r"\[f\d+-\d+-\d+\]")
