@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from core.desk import LinkFor
 from core.model import Notice
 
 
@@ -30,3 +31,5 @@ class Host:
     """Where the source of this version lies, for `about`; "" when the operator names no place."""
     tell: Callable[[Notice], None]
     """One sentence for whoever runs the bot; never for readers."""
+    link_for: LinkFor | None = None
+    """Makes links into the public reading view, for the `Desk`; None when there is none."""

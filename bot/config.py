@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from core.errors import OperatorError
 
@@ -21,6 +22,9 @@ SETTINGS = {
     "locale": "LOCCIT_LOCALE",
     "ocr": "LOCCIT_OCR",
     "source_url": "LOCCIT_SOURCE_URL",
+    "web_port": "LOCCIT_WEB_PORT",
+    "public_url": "LOCCIT_PUBLIC_URL",
+    "public_port": "LOCCIT_PUBLIC_PORT",
     "llm_base_url": "LOCCIT_LLM_BASE_URL",
     "llm_api_key": "LOCCIT_LLM_API_KEY",
     "llm_model": "LOCCIT_LLM_MODEL",
@@ -43,6 +47,9 @@ SETTINGS = {
 
 FILE_SETTING = "LOCCIT_CONFIG"
 
+WEB_PORT = 8321
+"""The default of LOCCIT_WEB_PORT."""
+_LAST_PORT = 65_535
 _DIGITS = 12
 """More than any sum or book needs, and the products still fit into 64 bits."""
 _MONEY = re.compile(rf"[0-9]{{1,{_DIGITS}}}(\.[0-9]{{1,6}})?")
@@ -58,6 +65,12 @@ class Config:
     """None = SQLite in the data folder. May hold a password, so it never appears in a repr."""
     ocr: str = ""
     """Languages in which `ocrmypdf` may read picture pages ("eng+spa"); empty = it may not."""
+    web_port: int | None = None
+    """Where the page, health and metrics are on this machine; None: WEB_PORT. 0: any port that is free."""
+    public_url: str | None = None
+    """Under what address the reading view is reached from outside, without a slash at its end."""
+    public_port: int | None = None
+    """Where it listens; both or neither."""
     source_url: str = ""
     """Where readers of the chats can get the source of this very version (AGPL); shown by `about`."""
     llm_base_url: str | None = None
@@ -106,6 +119,9 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         database_url=found["database_url"],
         ocr=found["ocr"] or "",
         source_url=found["source_url"] or "",
+        web_port=_read_port("web_port", found),
+        public_url=_read_public(found),
+        public_port=_read_port("public_port", found),
         llm_base_url=found["llm_base_url"],
         llm_api_key=found["llm_api_key"],
         llm_model=found["llm_model"],
@@ -156,6 +172,28 @@ def _read_characters(key: str, found: Mapping[str, str | None]) -> int | None:
     if not digits.isascii() or not digits.isdecimal() or len(digits) > _DIGITS:
         raise OperatorError("config_characters", setting=SETTINGS[key], value=text)
     return int(digits)
+
+
+def _read_port(key: str, found: Mapping[str, str | None]) -> int | None:
+    text = (found[key] or "").strip()
+    if not text:
+        return None
+    if not text.isascii() or not text.isdecimal() or len(text) > 5 or int(text) > _LAST_PORT:
+        raise OperatorError("config_port", setting=SETTINGS[key], value=text)
+    return int(text)
+
+
+def _read_public(found: Mapping[str, str | None]) -> str | None:
+    """The public address; it makes sense with its port only."""
+    url, port = (found["public_url"] or "").strip().rstrip("/"), (found["public_port"] or "").strip()
+    if not url and not port:
+        return None
+    if not url or not port:
+        raise OperatorError("config_public_both")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise OperatorError("config_public_url", value=url)
+    return url
 
 
 def _read_allowed(key: str, found: Mapping[str, str | None]) -> frozenset[str]:

@@ -10,15 +10,19 @@ import threading
 from collections.abc import Awaitable, Mapping
 from functools import partial
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from adapters.host import Host
 from bot.config import Config
 from bot.failures import explain
+from bot.web import Web
 from bot.wiring import new_id, now, open_club
 from core.club import Club
 from core.model import Notice
 from core.strings import tell
+
+if TYPE_CHECKING:
+    from adapters.telegram import app as telegram
 
 log = logging.getLogger(__name__)
 
@@ -40,18 +44,24 @@ class Serve(Protocol):
 def platforms(config: Config) -> Mapping[str, Serve]:
     """What is configured, by platform name; its libraries are imported only then."""
     found: dict[str, Serve] = {}
-    # if config.telegram_bot_token:
-    #     from adapters.telegram import app as telegram
-    #     found["telegram"] = partial(telegram.serve, settings=telegram.Settings(...))
+    if config.telegram_bot_token:
+        from adapters.telegram import app as telegram
+
+        found["telegram"] = partial(telegram.serve, settings=telegram_settings(config))
     return found
+
+
+def telegram_settings(config: Config) -> "telegram.Settings":
+    from adapters.telegram.app import Settings
+
+    token = config.telegram_bot_token or ""
+    return Settings(token, config.telegram_base_url, config.telegram_base_file_url)
 
 
 async def run(config: Config) -> int:
     """Serve until SIGTERM or SIGINT; the exit code."""
     serving = platforms(config)
-    if not serving:
-        _say(Notice("run_nothing"), config.locale)
-        return MISCONFIGURED
+    web = Web(config, page=not serving)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
@@ -59,7 +69,7 @@ async def run(config: Config) -> int:
     club = await open_club(config)
     try:
         club.summarise_behind()
-        return await _serve(serving, club, config, stop)
+        return await _serve(serving, web, club, config, stop)
     finally:
         await club.close()
 
@@ -71,18 +81,21 @@ def _end(stop: asyncio.Event) -> None:
     last.start()
 
 
-async def _serve(serving: Mapping[str, Serve], club: Club, config: Config, stop: asyncio.Event) -> int:
-    """Wait for the signal or for the last platform to give up."""
+async def _serve(serving: Mapping[str, Serve], web: Web, club: Club, config: Config, stop: asyncio.Event) -> int:
+    """Wait for the signal or for the last platform to give up; with none, for the web page."""
     tasks = {
-        asyncio.create_task(_guarded(serve, club, _host(name, config), config.locale), name=name)
+        name: asyncio.create_task(_guarded(serve, club, _host(name, config, web), config.locale), name=name)
         for name, serve in serving.items()
     }
+    page = partial(web.serve, platforms=lambda: {name: not task.done() for name, task in tasks.items()})
+    beside = asyncio.create_task(_guarded(page, club, _host("web", config, web), config.locale), name="web")
     stopping = asyncio.create_task(stop.wait())
-    waiting = set(tasks)
+    waiting = set(tasks.values()) or {beside}
     while waiting and not stop.is_set():
         ended, _ = await asyncio.wait({*waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         waiting -= ended
     stopping.cancel()
+    waiting.add(beside)
     for task in waiting:
         task.cancel()
     if waiting:
@@ -99,7 +112,7 @@ async def _guarded(serve: Serve, club: Club, host: Host, locale: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
 
-def _host(name: str, config: Config) -> Host:
+def _host(name: str, config: Config, web: Web) -> Host:
     folder = config.data / "arriving" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -112,6 +125,7 @@ def _host(name: str, config: Config) -> Host:
         new_id=new_id,
         source=config.source_url,
         tell=partial(_say, locale=config.locale),
+        link_for=web.link_for,
     )
 
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from core.club import Club
 from core.desk import forgetting, house, notes, places, quoting, shelves
-from core.desk.keys import COMMANDS, Action, Visit
+from core.desk.keys import COMMANDS, Action, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
 from core.errors import ReaderError
 from core.model import Choice, Conversation, Question, Reader, Ready, Reply, Turn
 from core.strings import LOCALES, say
 
-__all__ = ["CLOSE", "COMMANDS", "Desk", "Visit", "descriptions"]
+__all__ = ["CLOSE", "COMMANDS", "Desk", "LinkFor", "Visit", "descriptions"]
 
 _ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
 _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
@@ -24,10 +24,13 @@ _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES)
 class Desk:
     """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies."""
 
-    def __init__(self, club: Club, spell: Callable[[str], str], *, source: str = "") -> None:
+    def __init__(
+        self, club: Club, spell: Callable[[str], str], *, source: str = "", link_for: LinkFor | None = None
+    ) -> None:
         self._club = club
         self._spell = spell
         self._source = source
+        self._link_for = link_for
 
     async def reader(self, conversation: Conversation, reader: Reader) -> Reader:
         """The reader with the language to speak here: the channel's setting, else their own."""
@@ -198,7 +201,8 @@ class Desk:
         )
 
     async def _visit(self, conversation: Conversation, reader: Reader, private: bool) -> Visit:
-        return Visit(self._club, conversation, await self.reader(conversation, reader), private, self._spell)
+        here = await self.reader(conversation, reader)
+        return Visit(self._club, conversation, here, private, self._spell, self._link_for)
 
 
 def descriptions(locale: str | None) -> dict[str, str]:

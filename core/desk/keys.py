@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.club import Club
-from core.model import Choice, Conversation, Reader
+from core.model import Choice, Conversation, Passage, Reader
 
 COMMANDS = (
     "ask",
@@ -32,6 +32,10 @@ Action = Mapping[str, Any]
 """What a button does: `do` names it, the rest is what it needs. JSON values."""
 
 
+LinkFor = Callable[[Conversation, Passage, Reader | None], str]
+"""The address of a passage in the reading view, for the reader who asked (None: whoever is in the channel)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One reader's turn at the desk."""
@@ -43,6 +47,8 @@ class Visit:
     """True when nobody else is in this chat."""
     spell: Callable[[str], str]
     """How a command is typed on this platform: `/ask`, `/loccit ask`."""
+    link_for: LinkFor | None = None
+    """Where the reading view shows a passage; None when there is none."""
 
     @property
     def locale(self) -> str | None:

@@ -104,8 +104,16 @@ async def opened(visit: Visit, id: str) -> Reply:
     if passage.more_after and after < _STEPS:
         ways.append(Choice(say("desk_after", visit.locale), f"{note}.{before}.{after + 1}.1", "step"))
     rows = [tuple(ways)] if ways else []
-    rows.append((*_picture(visit, note, passage), Choice(say("desk_close", visit.locale), CLOSE, "close")))
+    close = Choice(say("desk_close", visit.locale), CLOSE, "close")
+    rows.append((*_picture(visit, note, passage), *in_the_book(visit, passage), close))
     return Reply(passage_document(passage, visit.locale), tuple(rows), private=True, passage=passage)
+
+
+def in_the_book(visit: Visit, passage: Passage) -> tuple[Choice, ...]:
+    """The way into the reading view, where there is one."""
+    if visit.link_for is None:
+        return ()
+    return (Choice(say("web_open", visit.locale), visit.link_for(visit.conversation, passage, visit.reader), "link"),)
 
 
 def _picture(visit: Visit, note: str, passage: Passage) -> tuple[Choice, ...]:

@@ -2,8 +2,9 @@
 
 from core import tags
 from core.desk.keys import Action, Visit
-from core.desk.notes import CLOSE, passage_document
+from core.desk.notes import CLOSE, in_the_book, passage_document
 from core.desk.writing import heading, sentence
+from core.exports import Form
 from core.model import Attachment, Block, Choice, Paragraph, Quote, Reply, Text
 from core.strings import say, say_limit
 
@@ -39,11 +40,17 @@ async def opened(visit: Visit, action: Action) -> Reply:
         visit.conversation, str(action["book"]), str(action["tag"]), locale=visit.locale
     )
     close = Choice(say("desk_close", visit.locale), CLOSE, "close")
-    return Reply(passage_document(passage, visit.locale), ((close,),), private=True, passage=passage)
+    row = (*in_the_book(visit, passage), close)
+    return Reply(passage_document(passage, visit.locale), (row,), private=True, passage=passage)
 
 
 async def export(visit: Visit) -> Reply:
-    """The chat as a Markdown file, every note with its exact passage."""
-    text = await visit.club.export(visit.conversation, visit.locale)
-    file = Attachment("loccit.md", text.encode(), "text/markdown")
-    return Reply(sentence("desk_exported", visit.locale), attachments=(file,))
+    """The chat as a Markdown and an HTML file, every note with its exact passage and its place in the reading view."""
+    link_for = visit.link_for
+    link = None if link_for is None else lambda passage: link_for(visit.conversation, passage, None)
+    files = []
+    forms: tuple[tuple[Form, str], ...] = (("md", "text/markdown"), ("html", "text/html"))
+    for form, media in forms:
+        text = await visit.club.export(visit.conversation, visit.locale, form=form, link=link)
+        files.append(Attachment(f"loccit.{form}", text.encode(), media))
+    return Reply(sentence("desk_exported", visit.locale), attachments=tuple(files))

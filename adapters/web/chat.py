@@ -1,0 +1,213 @@
+"""The chat page: drop a book, ask, press; what happens is sent line by line (JSON) while it happens.
+
+The browser may leave at any time: work that was begun goes on, and what came of it stands there when it is back.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+from aiohttp import web
+
+from adapters.host import Host
+from adapters.web import guard
+from adapters.web.lines import HERE, Lines
+from adapters.web.pages import Pages
+from adapters.web.spots import spot_of
+from adapters.web.streams import Line, Streams, read_json, receive
+from core.club import Club
+from core.desk import Desk
+from core.errors import BadBook, ReaderError
+from core.model import Answered, Question, Reader, Ready, Refused, Reply, Unanswered, Upload
+from core.strings import say
+
+SHOWN = 5
+"""Answers of earlier days on the page as it opens."""
+LONGEST_QUESTION = 4_000
+"""Characters; a question is not a chapter."""
+
+
+class Chat:
+    """One reader's chat with the club; several windows may show it at once."""
+
+    def __init__(self, club: Club, desk: Desk, pages: Pages, host: Host, here: guard.Here, token: guard.Token) -> None:
+        self._club = club
+        self._desk = desk
+        self._pages = pages
+        self._host = host
+        self._here = here
+        self._token = token
+        self._lines = Lines(club, desk, pages, host.new_id)
+        self._streams = Streams(host.new_id)
+
+    def add_to(self, app: web.Application) -> None:
+        app.router.add_get("/", self.show)
+        app.router.add_post("/say", self.hear)
+        app.router.add_post("/press", self.press)
+        app.router.add_post("/books", self.take_book)
+        app.router.add_get("/news", self._streams.news)
+        app.router.add_get("/file/{id}", self.give_file)
+        app.router.add_get("/export.{form:md|html}", self.export)
+
+    async def close(self) -> None:
+        """End what is under way; everything acknowledged is stored."""
+        await self._streams.close()
+
+    async def take_up(self) -> None:
+        """What the last run left unfinished; every open window is told what comes of it."""
+        async for unseen in self._club.unshown(HERE.platform):
+            if unseen.turn.conversation == HERE:  # the page shows it among the others
+                await self._club.shown(unseen.turn.id)
+        async for event in self._club.resume(HERE.platform):
+            if isinstance(event, Answered) and event.turn.conversation != HERE:
+                continue
+            reader = await self._reader(None)
+            line = await self._lines.line(event, reader)
+            if line is not None and isinstance(event, Answered | Ready | Refused | Unanswered):
+                self._streams.tell(line)
+
+    async def wait_for_provider(self, every: float) -> None:
+        """Answer the questions that wait for the language model, whenever it is back; looked for `every` seconds."""
+        while True:
+            await self._host.sleep(every)
+            if not await self._club.keeps(HERE.platform):
+                continue
+            async for event in self._club.answer_kept(HERE.platform):
+                if isinstance(event, Answered) and event.turn.conversation == HERE:
+                    line = await self._lines.line(event, await self._reader(None))
+                    if line is not None:
+                        self._streams.tell(line)
+
+    # What is shown
+
+    async def show(self, request: web.Request) -> web.Response:
+        reader = await self._reader(request)
+        last = request.query.get("last", "")
+        count = int(last) if last.isascii() and last.isdecimal() and len(last) < 6 else SHOWN
+        turns = await self._club.history(HERE, count + 1, reader.locale)
+        answers = [await self._lines.article(turn, reader) for turn in turns[-count:]]
+        shelf = await self._club.shelf(HERE)
+        return self._pages.page(
+            "chat.html",
+            reader.locale,
+            token=self._token.give(),
+            answers=answers,
+            more=len(turns) > count,
+            count=count + 50,
+            books=shelf,
+            kinds=".epub,.pdf,.txt,.md,.html,.htm,.fb2,.fb2.zip,.docx,.mobi,.azw,.azw3",
+            longest=LONGEST_QUESTION,
+        )
+
+    async def give_file(self, request: web.Request) -> web.Response:
+        """A file that a reply carried."""
+        file = self._lines.file(request.match_info["id"])
+        if file is None:
+            raise web.HTTPNotFound
+        return _download(file.name, file.data, file.media, inline=file.media == "image/png")
+
+    async def export(self, request: web.Request) -> web.Response:
+        reader = await self._reader(request)
+        html = request.match_info["form"] == "html"
+        text = await self._club.export(
+            HERE,
+            reader.locale,
+            form="html" if html else "md",
+            link=lambda passage: self._here.address + spot_of(passage).path,
+        )
+        name, media = ("loccit.html", "text/html") if html else ("loccit.md", "text/markdown")
+        return _download(name, text.encode(), media, inline=False)
+
+    # What is done
+
+    async def hear(self, request: web.Request) -> web.StreamResponse:
+        """A line somebody typed: a command, or a question."""
+        said = await read_json(request)
+        text, reader, event = str(said.get("text", "")), await self._reader(request), self._event()
+        if len(text) > LONGEST_QUESTION:
+            raise ReaderError("web_question_too_long", most=LONGEST_QUESTION)
+        reply_to = said.get("reply_to")
+
+        async def work() -> AsyncIterator[Line]:
+            if text.lstrip().startswith("/"):
+                name, _, words = text.strip()[1:].partition(" ")
+                done = await self._desk.command(HERE, reader, name.lower(), words, event=event, private=True)
+            else:
+                done = self._desk.question(HERE, reader, text, event=event, private=True)
+                asked = await self._desk.asks_first(HERE, reader, done)
+                if asked is not None:
+                    yield self._lines.reply(asked, reader)
+            if isinstance(done, Question) and isinstance(reply_to, str) and done.reply_to is None:
+                done = replace(done, reply_to=reply_to[:100])
+            async for line in self._answer(done, reader):
+                yield line
+
+        return await self._streams.send(request, work(), reader.locale)
+
+    async def press(self, request: web.Request) -> web.StreamResponse:
+        """A button of an answer, a passage or a reply."""
+        said = await read_json(request)
+        id, reader, event = str(said.get("id", ""))[:100], await self._reader(request), self._event()
+
+        async def work() -> AsyncIterator[Line]:
+            done = await self._desk.press(HERE, reader, id, event=event, private=True)
+            async for line in self._answer(done, reader):
+                yield line
+
+        return await self._streams.send(request, work(), reader.locale)
+
+    async def take_book(self, request: web.Request) -> web.StreamResponse:
+        """A file, as the body of the request; its name, a password and the wish to go without picture pages as headers."""
+        reader = await self._reader(request)
+        name = Path(unquote(request.headers.get("X-Loccit-Name", ""))[:300].replace("\\", "/")).name or "book"
+        password = unquote(request.headers.get("X-Loccit-Password", ""))[:200] or None
+        partly = request.headers.get("X-Loccit-Partly") == "yes"
+        path = await receive(request, self._host.folder)
+
+        async def work() -> AsyncIterator[Line]:
+            try:
+                upload = Upload(self._event(), HERE, reader, path, name, password=password, accept_partial=partly)
+                async for event in self._club.add_book(upload):
+                    line = await self._lines.line(event, reader)
+                    if line is not None:
+                        yield line
+            except BadBook as error:
+                if error.key not in ("book_half_scan", "book_locked", "book_wrong_password"):
+                    raise
+                need = "partly" if error.key == "book_half_scan" else "password"
+                yield {"do": "need", "need": need, "text": say(error.key, reader.locale, **error.params)}
+            finally:
+                await asyncio.to_thread(path.unlink, missing_ok=True)
+
+        return await self._streams.send(request, work(), reader.locale)
+
+    async def _answer(self, done: Reply | Question, reader: Reader) -> AsyncIterator[Line]:
+        if isinstance(done, Reply):
+            yield self._lines.reply(done, reader)
+            return
+        yield {"do": "asked", "text": done.text}
+        async for event in self._club.ask(done):
+            line = await self._lines.line(event, reader)
+            if line is not None:
+                yield line
+
+    # Who, and under which key
+
+    def _event(self) -> str:
+        return f"web:{self._host.new_id()}"
+
+    async def _reader(self, request: web.Request | None) -> Reader:
+        locale = self._host.locale if request is None else guard.locale_of(request, self._host.locale)
+        return await self._desk.reader(HERE, Reader("local", locale, manages=True))
+
+
+def _download(name: str, data: bytes, media: str, *, inline: bool) -> web.Response:
+    kind = "inline" if inline else "attachment"
+    response = web.Response(
+        body=data, content_type=media, headers={"Content-Disposition": f'{kind}; filename="{name}"'}
+    )
+    if media.startswith("text/"):
+        response.charset = "utf-8"
+    return response
