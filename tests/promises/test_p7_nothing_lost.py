@@ -1,10 +1,7 @@
 """P7: kill -9 at any moment. What was acknowledged is finished after a restart, and each question has one answer."""
 
 import asyncio
-import random
-import sqlite3
 import sys
-from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,102 +11,17 @@ import pytest
 from core.errors import BadBook, LoccitError, Missing, UpstreamError
 from core.model import Answered, ChatRequest, LibraryEvent, Question, Ready, Upload
 from tests.books.pdfs import half_scanned
-from tests.bot.running import CHECKOUT, environment
+from tests.bot.running import environment
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
 from tests.fakes.model import ScriptedModel, Step
+from tests.promises.kills import kill_and_judge
 from tests.promises.shelves import write_every_format
-
-KILLS = 20
-FOLDERS = 2
-"""Worked on side by side; each is killed half of the times."""
-
-
-async def _live(folder: Path, name: str, seed: int, kill_after: int | None, delay: float = 0.0) -> Counter[str]:
-    """Run a process of `living`; kill it `delay` seconds after so many acknowledgements. What it acknowledged."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.promises.living",
-        str(folder),
-        name,
-        str(seed),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=CHECKOUT,
-        env=environment(),
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    lines: list[bytes] = []
-    try:
-        while kill_after is None or len(lines) < kill_after:
-            line = await process.stdout.readline()
-            if not line:
-                break
-            lines.append(line)
-        if kill_after is not None:
-            await asyncio.sleep(delay)
-    finally:
-        if process.returncode is None and kill_after is not None:
-            process.kill()
-    rest, errors = await process.communicate()
-    assert kill_after is not None or process.returncode == 0, errors.decode()
-    assert b"Traceback" not in errors, errors.decode()
-    lines += rest.splitlines(keepends=True)
-    return Counter(line.decode().strip() for line in lines if line.endswith(b"\n"))
-
-
-async def _many_lives(folder: Path, seed: int) -> Counter[str]:
-    rng = random.Random(seed)
-    acknowledged: Counter[str] = Counter()
-    for life in range(KILLS // FOLDERS):
-        # Some lives end before the resumption has ended, some in the midst of the work.
-        after = rng.choice((0, 1, 1, 2, 3, 5, 8))
-        delay = rng.random() * (2.0 if after == 0 else 0.1)
-        acknowledged += await _live(folder, f"life{life}", seed * 100 + life, after, delay)
-    acknowledged += await _live(folder, "-", 0, None)
-    return acknowledged
 
 
 async def test_twenty_kills_lose_no_acknowledged_upload_and_no_question_and_answer_none_twice(tmp_path: Path) -> None:
-    folders = [tmp_path / f"folder{number}" for number in range(FOLDERS)]
-    for folder in folders:
-        folder.mkdir()
-    lives = await asyncio.gather(*(_many_lives(folder, seed) for seed, folder in enumerate(folders, 1)))
-    uploads = questions = 0
-    for folder, acknowledged in zip(folders, lives, strict=True):
-        with sqlite3.connect(folder / "data" / "loccit.db") as raw:
-            states = {table: dict(raw.execute(f"SELECT event, state FROM {table}")) for table in ("upload", "question")}
-            answers = Counter(
-                event for (event,) in raw.execute("SELECT q.event FROM turn t JOIN question q ON q.id = t.question")
-            )
-            turns, orphans = raw.execute(
-                "SELECT count(*), sum(question IS NULL OR question NOT IN (SELECT id FROM question)) FROM turn"
-            ).fetchone()
-            assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
-        raw.close()
-        for line in acknowledged:
-            kind, event = line.split()
-            if kind != "resumed":
-                assert states[kind].get(event) == "done", line
-        # Rows that were not acknowledged in time may be there too; they are finished all the same.
-        assert set(states["upload"].values()) <= {"done"}
-        assert set(states["question"].values()) <= {"done"}
-        assert set(answers) == set(states["question"])
-        assert set(answers.values()) <= {1}
-        assert (turns, orphans or 0) == (len(answers), 0)
-        uploads += sum(line.startswith("upload") for line in acknowledged)
-        questions += sum(line.startswith("question") for line in acknowledged)
-        async with open_club(folder / "data") as club:
-            for card in await club.club.shelf(ROOM):
-                book = await club.club.dump(ROOM, card.sha256)
-                assert book.runs
-            latest = await club.club.latest(ROOM)
-            assert (latest is not None) == bool(answers)
-        assert not list((folder / "data" / "ranks").glob("*.new*"))
-    assert uploads >= 10
-    assert questions >= 10
+    counted = await kill_and_judge(tmp_path, 20)
+    assert counted["uploads"] >= 10
+    assert counted["questions"] >= 10
 
 
 async def test_a_kill_of_the_chat_right_after_a_book_has_arrived_loses_nothing(tmp_path: Path) -> None:
