@@ -23,8 +23,11 @@ from core.model import (
     ChatModel,
     Contents,
     Conversation,
+    Estimate,
     Footnote,
     Forgotten,
+    Indexed,
+    IndexNews,
     LibraryEvent,
     Limit,
     Notice,
@@ -46,7 +49,7 @@ from core.progress import UNDO, Progress
 from core.retrieval import Ranks, Source
 from core.spending import Metered, Purse, Terms
 from core.store import Store
-from core.summaries import Indexing, Summaries, Summarised
+from core.summaries import Indexing, Jobs, Summaries, Summarised
 
 WAITING = 5
 """Questions of one reader that may be open at once: whoever asks faster than that keeps others from their turn."""
@@ -58,6 +61,7 @@ class Club:
     `fallback` quotes while `model` cannot be reached; `folder` holds the disposable rank tables; `clock` counts
     seconds steadily; `new_id` gives opaque ids of at most 40 bytes; `children` bounds the books read at once; `window`
     tells how many tokens the model reads at once; `models` are others a channel may choose, by name;
+    `works`: on a server, whether this process takes part in summarising (`summarise_behind`) or leaves it to others;
     `terms` say what may be spent, and by whom; `recognise` names the languages of optical recognition ("" = off); `sleep` waits (seconds) while a provider is down.
     """
 
@@ -78,6 +82,7 @@ class Club:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         terms: Terms | None = None,
         keeping: Keeping | None = None,
+        works: bool = True,
     ) -> None:
         self._store = store
         self._now = now
@@ -110,11 +115,12 @@ class Club:
             store, self._ranks, self._pictures, now=now, sleep=sleep, keeping=keeping or Keeping()
         )
         self._turns: dict[int, asyncio.Lock] = {}
-        self._summaries: Summaries | None = None
+        self._jobs: Jobs | None = None
         self._indexing: Indexing | None = None
         if model is not fallback:
-            self._summaries = Summaries(store, model, window)
-            self._indexing = Indexing(store, self._summaries, sleep=sleep)
+            summaries = Summaries(store, model, window)
+            self._jobs = Jobs(store, summaries, self._terms, now=now, new_id=new_id, sleep=sleep)
+            self._indexing = Indexing(store, self._jobs, now=now, sleep=sleep, works=works)
 
     async def close(self) -> None:
         await self._lifecycle.close()
@@ -139,9 +145,15 @@ class Club:
         old = None if replaces is None else (await self._chosen(upload.conversation, replaces)).sha256
         async with aclosing(self._library.add(upload, old)) as events:
             async for event in events:
-                if self._indexing is not None and isinstance(event, Ready):
-                    self._indexing.notice()
-                yield event
+                yield await self._enlisted(event, upload.conversation) if isinstance(event, Ready) else event
+
+    async def _enlisted(self, ready: Ready, conversation: Conversation) -> Ready:
+        """What summarising the book will take; it begins, or waits for a yes."""
+        if self._jobs is None or self._indexing is None:
+            return ready
+        found = await self._jobs.enlist(ready.card, await self._channel(conversation))
+        self._indexing.notice()
+        return replace(ready, estimate=found)
 
     def summarise_behind(self) -> None:
         """From now on, until `close`, write the summaries that books lack, while people ask. Nothing without a model."""
@@ -155,12 +167,59 @@ class Club:
 
         Raises OperatorError `index_no_model`, and what the provider raises: what is done stays, another call goes on.
         """
-        if self._summaries is None:
-            raise OperatorError("index_no_model")
         card = await self._chosen(conversation, choice)
-        async with aclosing(self._summaries.summarise(card.sha256, card.text_version, refresh=refresh)) as steps:
+        async with aclosing(self._work().finish(card, refresh=refresh)) as steps:
             async for step in steps:
                 yield step
+
+    async def estimate(self, conversation: Conversation, choice: str | None = None) -> Estimate:
+        """What summarising a book will still take. Raises OperatorError `index_no_model`."""
+        return await self._work().estimate(await self._chosen(conversation, choice))
+
+    async def indexing(self, conversation: Conversation, choice: str | None = None) -> tuple[BookCard, Indexed]:
+        """How far a book's summaries are; it is answered from all the while. Raises OperatorError `index_no_model`."""
+        card = await self._chosen(conversation, choice)
+        return card, await self._work().indexed(card)
+
+    async def approve(self, conversation: Conversation, reader: Reader, choice: str | None = None) -> BookCard:
+        """The yes to what summarising a book costs; what was stopped or has failed goes on too.
+
+        Raises ReaderError for who does not manage the channel, OperatorError `index_no_model`.
+        """
+        card = await self._manages(conversation, reader, choice)
+        await self._work().approve(card)
+        if self._indexing is not None:
+            self._indexing.notice()
+        return card
+
+    async def cancel_indexing(self, conversation: Conversation, reader: Reader, choice: str | None = None) -> BookCard:
+        """Stop summarising a book, for all who have it: what is made stays and is used. `approve` goes on.
+
+        Raises ReaderError for who does not manage the channel, OperatorError `index_no_model`.
+        """
+        card = await self._manages(conversation, reader, choice)
+        await self._work().cancel(card)
+        return card
+
+    async def watch_indexing(self, platform: str) -> AsyncGenerator[IndexNews, None]:
+        """How far the books of a platform's channels are: first the unfinished ones, then every change, without end.
+
+        Without a model there is nothing to tell, and it ends.
+        """
+        if self._jobs is not None:
+            async with aclosing(self._jobs.watch(platform)) as news:
+                async for each in news:
+                    yield each
+
+    def _work(self) -> Jobs:
+        if self._jobs is None:
+            raise OperatorError("index_no_model")
+        return self._jobs
+
+    async def _manages(self, conversation: Conversation, reader: Reader, choice: str | None) -> BookCard:
+        if not reader.manages:
+            raise ReaderError("managers_only")
+        return await self._chosen(conversation, choice)
 
     async def settings(self, conversation: Conversation) -> Mapping[str, object]:
         """What was set for the channel: `locale`, `uploads` (everyone, managers), `ask_first`; what was not is absent."""
@@ -176,6 +235,10 @@ class Club:
         if unknown:
             raise BrokenPromise("setting_unknown")
         return await self._store.shelf.change_settings(await self._channel(conversation), changes)
+
+    async def move(self, conversation: Conversation, channel: str) -> bool:
+        """The platform gave a channel another id: books, settings, answers and buttons go along. False when unknown."""
+        return await self._store.shelf.move(conversation.platform, conversation.channel, channel)
 
     async def shelf(self, conversation: Conversation) -> tuple[BookCard, ...]:
         """The channel's books in the order they came; `current` marks the one chosen by `use`."""
@@ -569,6 +632,8 @@ class Club:
     async def resume(self, platform: str) -> AsyncGenerator[LibraryEvent | AskEvent, None]:
         """Take up what a crash left unfinished on this platform: uploads, then questions."""
         async for event in self._library.resume(platform):
+            if self._indexing is not None and isinstance(event, Ready):
+                self._indexing.notice()
             yield event
         for row in await self._asking.unfinished(platform):
             async for answer in self._take_up(replace(row.question, patient=True)):

@@ -13,11 +13,22 @@ from core.strings import tell
 
 
 def run(arguments: Namespace, config: Config) -> int:
-    """Run the command; 1 when the language model is set up and does not answer."""
-    found, healthy = asyncio.run(_examine(config))
+    """Run the command; 1 when the language model or a platform is set up and does not answer."""
+    found, healthy = asyncio.run(_examine_all(config))
     for notice in found:
         print(tell(notice, config.locale))
     return 0 if healthy else 1
+
+
+async def _examine_all(config: Config) -> tuple[list[Notice], bool]:
+    found, healthy = await _examine(config)
+    if config.telegram_bot_token:
+        from adapters.telegram.doctor import examine
+        from bot.running import telegram_settings
+
+        more, well = await examine(telegram_settings(config))
+        found, healthy = [*found, *more], healthy and well
+    return found, healthy
 
 
 async def _examine(config: Config) -> tuple[list[Notice], bool]:

@@ -38,6 +38,22 @@ class Shelf:
             made: int = (await connection.execute(query)).scalar_one()
             return made
 
+    async def move(self, platform: str, old: str, new: str) -> bool:
+        """A chat has another id on its platform from now on; False when nothing is known of it under the old one.
+
+        Whatever was kept under the new id before this (an event came sooner) stays under a name of its own.
+        """
+        known = (_channel.platform == platform) & (_channel.external == old)
+        taken = (_channel.platform == platform) & (_channel.external == new)
+        async with self._engines.write() as connection:
+            row = select(_channel.id).where(known).with_for_update()
+            if (await connection.execute(row)).scalar_one_or_none() is None:
+                return False
+            aside = f"{new} before {old} moved"
+            await connection.execute(update(schema.channel).where(taken).values(external=aside))
+            await connection.execute(update(schema.channel).where(known).values(external=new))
+            return True
+
     async def grant(
         self,
         channel: int,

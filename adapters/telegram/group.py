@@ -1,0 +1,56 @@
+"""The life of a group: moved to a supergroup, joined, left, muted; and what privacy mode keeps from us there."""
+
+import logging
+
+from adapters.telegram.connection import PLATFORM, Connection, conversation
+from adapters.telegram.incoming import Heard
+from adapters.telegram.line import Gone, Moved, Refused, Spot, Unwritable
+from adapters.telegram.view import Shown, sentence
+from core.model import Conversation, Notice
+from core.strings import say
+
+log = logging.getLogger(__name__)
+
+_OUT = ("left", "kicked")
+
+
+class Groups:
+    """Goes along with what happens to chats."""
+
+    def __init__(self, connection: Connection, reads_all: bool) -> None:
+        self._connection = connection
+        self._reads_all = reads_all
+
+    async def moved(self, old: int, new: int) -> None:
+        """A group became a supergroup: books, settings, limits, answers and their buttons go with it."""
+        await self._connection.club.move(Conversation(PLATFORM, str(old)), str(new))
+        self._connection.forget_roles(old)
+        log.info("moved", extra={"chat": old, "to": new})
+
+    async def changed(self, heard: Heard) -> None:
+        """We were added, removed, promoted or muted."""
+        self._connection.forget_roles(heard.chat)
+        if heard.private or heard.name in _OUT:
+            return
+        post = self._connection.club.post
+        await post.forget(PLATFORM, f"mute:{heard.chat}")
+        if heard.other:
+            return  # we were there before: only our rights changed
+        reader = await self._connection.reader(heard, rights=False)
+        shelf = await self._connection.club.shelf(conversation(heard))
+        text = say("telegram_welcome_back" if shelf else "telegram_hello", reader.locale)
+        if not self._reads_all and heard.name != "administrator":
+            text += " " + say("telegram_privacy_here", reader.locale)
+        try:
+            await self._connection.line.send(Spot(heard.chat), Shown(sentence(text)))
+        except (Unwritable, Gone, Refused, Moved):
+            log.info("no hello", extra={"chat": heard.chat})
+
+    async def unwritable(self, chat: int, error: Unwritable) -> None:
+        """We may not write there: whoever runs the bot is told once, until our rights change."""
+        post = self._connection.club.post
+        if await post.recall(PLATFORM, f"mute:{chat}"):
+            return
+        await post.remember(PLATFORM, f"mute:{chat}", True)
+        log.warning("may not write", extra={"chat": chat})
+        self._connection.host.tell(Notice("telegram_unwritable", {"chat": f"{PLATFORM}:{chat}"}))

@@ -1,0 +1,396 @@
+"""The Bot API by python-telegram-bot: each call waits its turn, is tried again while it may help, and fails in few ways."""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from telegram import (
+    Bot,
+    BotCommand,
+    ForceReply,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    InputMediaPhoto,
+    LinkPreviewOptions,
+    Message,
+    MessageEntity,
+    ReplyParameters,
+)
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    TelegramError,
+)
+from telegram.request import HTTPXRequest, RequestData
+
+from adapters.telegram.limiter import Limiter
+from adapters.telegram.text import Mark, Plain
+from adapters.telegram.view import STEP, Keyboard, Shown, captioned
+
+log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
+
+_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+_AGAIN = (0.3, 1.0, 2.0, 5.0)
+"""Seconds before a call is tried again; the last one from then on."""
+_READ = 20.0
+"""Seconds until a call without an answer counts as lost."""
+
+
+class Flooded(TelegramError):
+    """429: the vendor names the seconds to wait. (The library's own error for it warns about itself.)"""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"wait {seconds} s")
+        self.seconds = seconds
+
+
+class Unwritable(Exception):
+    """The chat does not take our words: the bot is out, muted, or the topic is closed. `reason` is the vendor's."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Gone(Exception):
+    """The message is not there any more, or may not be changed."""
+
+
+class Refused(Exception):
+    """The vendor does not take this, whatever we wait for; its words."""
+
+
+class Moved(Exception):
+    """The group became a supergroup with this id."""
+
+    def __init__(self, chat: int) -> None:
+        super().__init__(chat)
+        self.chat = chat
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a message goes. `whisper`: (user, callback query) when it is for one member's eyes."""
+
+    chat: int
+    topic: int | None = None
+    reply_to: int | None = None
+    whisper: tuple[int, str | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message of ours. `whispered` to somebody, it has an id of another kind."""
+
+    id: int
+    whispered: bool = False
+    picture: bool = False
+
+
+class _Request(HTTPXRequest):
+    """Reads 429 before the library does."""
+
+    async def do_request(
+        self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
+    ) -> tuple[int, bytes]:
+        code, body = await super().do_request(url, method, request_data, *args, **more)
+        if code == 429:
+            try:
+                raise Flooded(float(json.loads(body)["parameters"]["retry_after"]))
+            except (ValueError, KeyError, TypeError):
+                raise Flooded(5.0) from None
+        return code, body
+
+
+def open_bot(token: str, base_url: str | None, base_file_url: str | None) -> Bot:
+    """The library's bot; nothing is connected to yet."""
+    base_url = base_url or "https://api.telegram.org/bot"
+    return Bot(
+        token,
+        base_url,
+        base_file_url or f"{base_url.removesuffix('/bot')}/file/bot",
+        request=_Request(connection_pool_size=64, read_timeout=_READ, pool_timeout=_READ),
+        get_updates_request=_Request(connection_pool_size=2, read_timeout=_READ),
+    )
+
+
+class Line:
+    """What the adapter says to Telegram. Raises Unwritable, Gone, Refused, Moved; everything else is waited out."""
+
+    def __init__(self, bot: Bot, limiter: Limiter, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self.bot = bot
+        self.limiter = limiter
+        self._sleep = sleep
+
+    async def send(self, spot: Spot, shown: Shown, *, force_reply: bool = False) -> Sent:
+        """Send a text or a picture that has to arrive. A picture the vendor does not take goes without."""
+        if shown.picture is not None:
+            try:
+                return await self._send_picture(spot, shown)
+            except Refused:
+                shown = captioned(shown)
+        markup = ForceReply(selective=True) if force_reply else keyboard(shown.keyboard)
+
+        async def call(topic: int | None) -> Message:
+            return await self.bot.send_message(
+                spot.chat,
+                shown.plain.text,
+                entities=_entities(shown.plain.marks),
+                link_preview_options=_NO_PREVIEW,
+                reply_markup=markup,
+                message_thread_id=topic,
+                reply_parameters=_reply(spot),
+                api_kwargs=_whisper(spot),
+            )
+
+        return _sent(await self._posted(spot, call))
+
+    async def _send_picture(self, spot: Spot, shown: Shown) -> Sent:
+        async def call(topic: int | None) -> Message:
+            return await self.bot.send_photo(
+                spot.chat,
+                shown.picture or b"",
+                caption=shown.plain.text,
+                caption_entities=_entities(shown.plain.marks),
+                reply_markup=keyboard(shown.keyboard),
+                message_thread_id=topic,
+                reply_parameters=_reply(spot),
+                api_kwargs=_whisper(spot),
+            )
+
+        return _sent(await self._posted(spot, call))
+
+    async def send_file(self, spot: Spot, name: str, data: bytes, caption: Plain) -> Sent:
+        async def call(topic: int | None) -> Message:
+            return await self.bot.send_document(
+                spot.chat,
+                data,
+                filename=name,
+                caption=caption.text,
+                caption_entities=_entities(caption.marks),
+                message_thread_id=topic,
+                reply_parameters=_reply(spot),
+                api_kwargs=_whisper(spot),
+            )
+
+        return _sent(await self._posted(spot, call))
+
+    async def edit(self, chat: int, sent: Sent, shown: Shown, *, reader: int | None = None) -> Sent:
+        """Replace what a message shows; a final text: it waits for its turn. "Not modified" is success. Raises Gone."""
+        await self.limiter.final(chat)
+        return await self._surely(chat, lambda: self._edit(chat, sent, shown, reader))
+
+    async def edit_soon(self, chat: int, sent: Sent, shown: Shown) -> bool:
+        """Replace it if that may be done right now; an edit on the way. Nothing is raised for one that fails."""
+        if not self.limiter.edit(chat):
+            return False
+        try:
+            await self._edit(chat, sent, shown, None)
+        except Flooded as flooded:
+            self.limiter.hold(chat, flooded.seconds)
+            return False
+        except (TelegramError, Gone):
+            return False
+        return True
+
+    async def _edit(self, chat: int, sent: Sent, shown: Shown, reader: int | None) -> Sent:
+        markup = keyboard(shown.keyboard)
+        marks = _entities(shown.plain.marks)
+        try:
+            if sent.whispered:
+                await self.bot.do_api_request(
+                    "editEphemeralMessageText",
+                    {
+                        "chat_id": chat,
+                        "receiver_user_id": reader,
+                        "ephemeral_message_id": sent.id,
+                        "text": shown.plain.text,
+                        "entities": marks,
+                        "link_preview_options": _NO_PREVIEW,
+                        **({"reply_markup": markup} if markup else {}),
+                    },
+                )
+            elif shown.picture is not None:
+                media = InputMediaPhoto(shown.picture, caption=shown.plain.text, caption_entities=marks)
+                await self.bot.edit_message_media(media, chat, sent.id, reply_markup=markup)
+                return Sent(sent.id, picture=True)
+            else:
+                await self.bot.edit_message_text(
+                    shown.plain.text,
+                    chat,
+                    sent.id,
+                    entities=marks,
+                    link_preview_options=_NO_PREVIEW,
+                    reply_markup=markup,
+                )
+        except BadRequest as error:
+            if "not modified" in error.message.lower():
+                return sent
+            if shown.picture is not None:
+                return await self._edit(chat, sent, captioned(shown), reader)
+            raise
+        return sent
+
+    async def delete(self, chat: int, sent: Sent, *, reader: int | None = None) -> bool:
+        """Take a message away; False when it could not be (too old, gone already)."""
+
+        async def call() -> bool:
+            if sent.whispered:
+                where = {"chat_id": chat, "receiver_user_id": reader, "ephemeral_message_id": sent.id}
+                await self.bot.do_api_request("deleteEphemeralMessage", where)
+                return True
+            return await self.bot.delete_message(chat, sent.id)
+
+        try:
+            return await self._surely(chat, call)
+        except (Gone, Unwritable, Refused):
+            return False
+
+    async def draft(self, chat: int, id: int, plain: Plain) -> None:
+        """Show an answer while it is written, in a private chat; nothing depends on it."""
+        try:
+            await self.bot.send_message_draft(chat, id, plain.text, entities=_entities(plain.marks))
+        except Flooded as flooded:
+            self.limiter.hold(chat, flooded.seconds)
+        except TelegramError:
+            log.info("no draft", extra={"chat": chat})
+
+    async def typing(self, chat: int, topic: int | None) -> None:
+        """Say that somebody is at work, when that may be said; nothing depends on it."""
+        if not self.limiter.action(chat):
+            return
+        try:
+            await self.bot.send_chat_action(chat, "typing", message_thread_id=topic)
+        except Flooded as flooded:
+            self.limiter.hold(chat, flooded.seconds)
+        except TelegramError:
+            log.info("no typing", extra={"chat": chat})
+
+    async def acknowledge(self, query: str, text: str = "") -> None:
+        """End the spinner of a pressed button; an old query is no matter."""
+        try:
+            await self.bot.answer_callback_query(query, text=text[:200] or None, show_alert=len(text) > 60)
+        except TelegramError:
+            log.info("press not acknowledged")
+
+    async def fetch(self, file_id: str, target: Path) -> None:
+        """Download a file; a server of one's own may name a path on this machine instead. Raises Refused."""
+
+        async def call() -> None:
+            file = await self.bot.get_file(file_id)
+            await file.download_to_drive(target)
+
+        await self._surely(0, call)
+
+    async def register(self, commands: dict[str, str], language: str | None) -> None:
+        """Tell Telegram which commands there are, in one language."""
+        listed = [BotCommand(name, text[:256]) for name, text in commands.items()]
+        await self._surely(0, lambda: self.bot.set_my_commands(listed, language_code=language))
+
+    async def status(self, chat: int, user: int) -> str:
+        """What somebody is in a chat: creator, administrator, member …; "left" when that cannot be said."""
+        try:
+            return (await self.bot.get_chat_member(chat, user)).status
+        except TelegramError:
+            return "left"
+
+    async def administrators(self, chat: int) -> tuple[int, ...]:
+        try:
+            return tuple(member.user.id for member in await self.bot.get_chat_administrators(chat))
+        except TelegramError:
+            return ()
+
+    async def _posted(self, spot: Spot, call: Callable[[int | None], Awaitable[Message]]) -> Message:
+        await self.limiter.final(spot.chat)
+        try:
+            return await self._surely(spot.chat, lambda: call(spot.topic))
+        except Gone:
+            if spot.topic is None:
+                raise Unwritable("thread not found") from None
+            return await self._surely(spot.chat, lambda: call(None))  # the topic was deleted: the group itself then
+
+    async def _surely(self, chat: int, call: Callable[[], Awaitable[_Result]]) -> _Result:
+        """Try until the vendor has answered. What was lost on the way there or back is tried again: better twice than never."""
+        tries = 0
+        while True:
+            try:
+                return await call()
+            except Flooded as flooded:
+                self.limiter.hold(chat, flooded.seconds)
+                await self._sleep(flooded.seconds)
+            except ChatMigrated as moved:
+                raise Moved(moved.new_chat_id) from moved
+            except Forbidden as error:
+                raise Unwritable(error.message) from error
+            except BadRequest as error:
+                raise _meaning(error) from error
+            except (InvalidToken, EndPointNotFound) as error:
+                raise Refused(error.message) from error
+            except (NetworkError, httpx.HTTPError) as error:
+                log.warning("tried again", extra={"error": type(error).__name__, "try": tries})
+                await self._sleep(_AGAIN[min(tries, len(_AGAIN) - 1)])
+                tries += 1
+
+
+def _meaning(error: BadRequest) -> Exception:
+    words = error.message.lower()
+    if any(part in words for part in ("not enough rights", "chat not found", "topic_closed", "have no rights")):
+        return Unwritable(error.message)
+    if (
+        "not found" in words
+        or "can't be edited" in words
+        or "can't be deleted" in words
+        or "message_id_invalid" in words
+    ):
+        return Gone(error.message)
+    return Refused(error.message)
+
+
+def keyboard(rows: Keyboard) -> InlineKeyboardMarkup | None:
+    """Buttons as the vendor wants them; one with an address carries that instead of an id."""
+    if not rows:
+        return None
+    return InlineKeyboardMarkup(
+        [
+            [
+                InlineKeyboardButton(choice.label, url=choice.id)
+                if choice.kind == "link"
+                else InlineKeyboardButton(choice.label, callback_data=STEP * (choice.kind == "step") + choice.id)
+                for choice in row
+            ]
+            for row in rows
+        ]
+    )
+
+
+def _entities(marks: tuple[Mark, ...]) -> list[MessageEntity] | None:
+    return [MessageEntity(*mark[:4], language=mark.language) for mark in marks] or None
+
+
+def _reply(spot: Spot) -> ReplyParameters | None:
+    return None if spot.reply_to is None else ReplyParameters(spot.reply_to, allow_sending_without_reply=True)
+
+
+def _whisper(spot: Spot) -> dict[str, Any] | None:
+    if spot.whisper is None:
+        return None
+    user, query = spot.whisper
+    parameters = {"receiver_user_id": user} | ({"callback_query_id": query} if query else {})
+    return {"ephemeral_message_parameters": parameters}
+
+
+def _sent(message: Message) -> Sent:
+    whispered = message.api_kwargs.get("ephemeral_message_id")
+    if whispered is not None:
+        return Sent(int(whispered), whispered=True, picture=bool(message.photo))
+    return Sent(message.message_id, picture=bool(message.photo))

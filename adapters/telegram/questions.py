@@ -1,0 +1,217 @@
+"""Questions: asked, answered where they were asked, stopped, asked anew when their words change; kept ones when they can be."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from adapters.telegram import deliveries, view
+from adapters.telegram.connection import PLATFORM, Connection, conversation, spot
+from adapters.telegram.incoming import Heard, Press
+from adapters.telegram.line import Spot
+from adapters.telegram.writing import Writing, question_key
+from core.model import Answered, Conversation, Drafting, Question, Reader, Turn, Unanswered
+from core.strings import say, tell
+
+log = logging.getLogger(__name__)
+
+PROVIDER_CHECK = 15.0
+"""Seconds between two attempts to reach a provider that was down while a question waits for it."""
+_EDITABLE = timedelta(hours=48)
+"""How long Telegram lets people change what they wrote."""
+
+
+class Questions:
+    """Answers. What is under way can be stopped by its asker."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._running: dict[tuple[int, int], _Running] = {}
+        self.kept = asyncio.Event()
+
+    # Asking
+
+    async def ask(self, heard: Heard, question: Question, reader: Reader) -> None:
+        """Answer, and keep nothing of the question but its mark, by which a change of its words is noticed."""
+        if not await self._new_words(heard, question.text):
+            return
+        where, place = conversation(heard), spot(heard)
+        if heard.edited and await self._connection.club.post.delivered(question_key(heard)) == {}:
+            place = replace(place, reply_to=heard.message)  # nothing stands there yet that could be changed in place
+        first = await self._connection.desk.asks_first(where, reader, question)
+        if first is not None:
+            await deliveries.show(self._connection, where, place, question_key(heard), view.messages(first))
+            return
+        running = _Running(heard.user)
+        running.task = asyncio.create_task(self._answer(heard, question, reader, where, place, running))
+        self._running[heard.chat, heard.message] = running
+        try:
+            await asyncio.shield(running.task)
+        except asyncio.CancelledError:  # we are being shut down: the question is taken up at the next start
+            running.task.cancel()
+            await asyncio.gather(running.task, return_exceptions=True)
+            raise
+        finally:
+            self._running.pop((heard.chat, heard.message), None)
+
+    async def _answer(
+        self,
+        heard: Heard,
+        question: Question,
+        reader: Reader,
+        where: Conversation,
+        place: Spot,
+        running: "_Running",
+    ) -> None:
+        writing = Writing(self._connection, heard, where, place, reader.locale)
+        try:
+            async with aclosing(self._connection.club.ask(question)) as events:
+                async for event in events:
+                    if isinstance(event, Drafting):
+                        writing.update(event.document)
+                    elif isinstance(event, Answered):
+                        await writing.finish()
+                        running.settled = True
+                        await self._show(event.turn, reader, where, place, question_key(heard), heard.private)
+                        if event.kept:
+                            self.kept.set()
+        except asyncio.CancelledError:
+            await writing.finish()
+            if not running.stopped:
+                raise
+            await self._stopped(question, reader, where, place, question_key(heard), writing)
+        finally:
+            await writing.finish()
+
+    async def _stopped(
+        self, question: Question, reader: Reader, where: Conversation, place: Spot, key: str, writing: Writing
+    ) -> None:
+        await self._connection.club.stop(question.event)
+        plain = view.draft(writing.text, say("answer_stopped", reader.locale))
+        await deliveries.show(self._connection, where, place, key, [view.Shown(plain)])
+
+    async def _show(
+        self, turn: Turn, reader: Reader, where: Conversation, place: Spot, key: str, private: bool
+    ) -> None:
+        """Bring an answer to where it was asked, and say that it is there."""
+        desk = self._connection.desk
+        notes = await desk.note_choices(where, reader, turn)
+        ways = await desk.ways_on(where, reader, turn, private=private)
+        parts = view.answer(turn.answer, notes, ways, reader.locale)
+        await deliveries.show(self._connection, where, place, key, parts, turn.id)
+        await self._connection.club.shown(turn.id)
+
+    async def _new_words(self, heard: Heard, text: str) -> bool:
+        """False for an edit that changed nothing of the question (a preview that came, a picture exchanged)."""
+        mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        key = f"asked:{heard.chat}:{heard.message}"
+        post = self._connection.club.post
+        before = await post.recall(PLATFORM, key)
+        if heard.edited and before in (mark, f"{mark}+{heard.key}"):
+            # the same edit after a crash goes on; the same words again do not
+            return bool(before != mark)
+        until = self._connection.host.now() + _EDITABLE
+        await post.remember(PLATFORM, key, f"{mark}+{heard.key}" if heard.edited else mark, until)
+        return True
+
+    # Stopping
+
+    async def stop(self, press: Press, message: int) -> str:
+        """Stop the answer to a question; the sentence for who pressed. Only its asker or an administrator may."""
+        running = self._running.get((press.chat, message))
+        if running is None or running.settled:
+            return say("telegram_nothing_to_stop", press.locale)
+        if running.user != press.user and not await self._connection.manages(press):
+            return say("not_your_button", press.locale)
+        running.stop()
+        return ""
+
+    def stop_all_of(self, heard: Heard) -> bool:
+        """Stop what this person asked in this chat; False when nothing is under way."""
+        mine = [
+            running
+            for (chat, _), running in self._running.items()
+            if (chat, running.user) == (heard.chat, heard.user) and not running.settled
+        ]
+        for running in mine:
+            running.stop()
+        return bool(mine)
+
+    # Answers that come later
+
+    async def bring_unshown(self, known: frozenset[str]) -> None:
+        """Answers that were made before a crash and that nobody saw; `known` events are taken up anyway."""
+        async for event in self._connection.club.unshown(PLATFORM):
+            if event.event not in known:
+                await self._bring(event)
+
+    async def answer_kept(self) -> None:
+        """For as long as we run: whenever questions wait for the provider, try to answer them."""
+        club, host = self._connection.club, self._connection.host
+        while True:
+            if not await club.keeps(PLATFORM):
+                self.kept.clear()
+                await self.kept.wait()
+            await host.sleep(PROVIDER_CHECK)
+            try:
+                async with aclosing(club.answer_kept(PLATFORM)) as events:
+                    async for event in events:
+                        if isinstance(event, Answered | Unanswered):
+                            await self._bring(event)
+            except Exception:  # this task's outer edge: the next round tries again
+                log.exception("kept questions failed")
+
+    async def _bring(self, event: Answered | Unanswered) -> None:
+        """A late answer, as a reply to its question."""
+        parts = event.event.split(":")
+        if len(parts) < 3 or parts[0] != PLATFORM or not parts[2].isdecimal():
+            return
+        chat, message = int(parts[1]), int(parts[2])
+        if isinstance(event, Unanswered):
+            where = Conversation(PLATFORM, str(chat))
+            plain = view.sentence(tell(event.notice, None))
+            await deliveries.show(
+                self._connection, where, Spot(chat, None, message), f"{event.event}:kept", [view.Shown(plain)]
+            )
+            return
+        where = event.turn.conversation
+        place = Spot(chat, int(where.thread) if where.thread else None, message)
+        reader = await self._connection.desk.reader(where, Reader(""))
+        await self._show(event.turn, reader, where, place, f"{event.event}:kept", chat > 0)
+
+
+@dataclass
+class _Running:
+    """An answer under way."""
+
+    user: int
+    task: "asyncio.Task[None] | None" = None
+    stopped: bool = False
+    settled: bool = False
+    """True once the answer is made: from then on it is shown whatever is pressed."""
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self.task is not None:
+            self.task.cancel()
+
+
+def packed(question: Question) -> Mapping[str, Any]:
+    """A question a button asked, as JSON values, until it has been answered."""
+    return {
+        "text": question.text,
+        "book": question.book,
+        "limit_words": question.limit_words,
+        "reply_to": question.reply_to,
+        "without_book": question.without_book,
+        "every_book": question.every_book,
+        "go_on": question.go_on,
+    }
+
+
+def unpacked(fields: Mapping[str, Any], heard: Heard, reader: Reader) -> Question:
+    return Question(heard.key, conversation(heard), reader, private=heard.private, patient=True, **fields)
