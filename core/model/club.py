@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from core.model.book import Chapter, Foretold, Notice, PageMark, Position, Span, TocEntry
 from core.model.chat import Usage
 from core.model.document import Document
+
+if TYPE_CHECKING:
+    from core.model.indexing import Estimate
 
 Outcome = Literal["grounded", "not_in_book", "general_knowledge", "chat"]
 
@@ -290,6 +293,8 @@ class Ready:
 
     card: BookCard
     known: bool
+    estimate: "Estimate | None" = None
+    """What summarising it will take; None without a model. Where it `asks`, that waits for a yes."""
 
 
 @dataclass(frozen=True, slots=True)

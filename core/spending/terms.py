@@ -65,6 +65,8 @@ class Terms:
     """`platform:id` of the channels and servers that are served; empty = all."""
     uploaders: frozenset[str] = frozenset()
     """`platform:id` of the readers who may add books; empty = everybody."""
+    ask_above: Decimal | None = None
+    """Money: a book whose summaries are likely to cost more waits until somebody says yes; None = never asks."""
 
     def admit(self, conversation: Conversation) -> None:
         """Raises ReaderError when this chat is not served. Whoever sits at the console runs the bot."""

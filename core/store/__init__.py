@@ -24,6 +24,7 @@ from core.store.models import Models
 from core.store.progress import Progress
 from core.store.segments import EXTRACTIVE, Summary
 from core.store.shelf import Shelf
+from core.store.queue import Queue
 from core.store.spending import Charge, Pot, Spending
 from core.store.statistics import CallDay, TurnFacts, read_statistics
 from core.store.turns import Pressed, Turns
@@ -81,6 +82,8 @@ class Store:
     @classmethod
     async def open(cls, url: str, folder: Path) -> "Store":
         """Open the store, creating the folder and the tables when they are missing and migrating an older schema.
+    queue: Queue | None
+    """Hands books out to many processes; None on SQLite, where one process does it all."""
 
         `url`: empty for `loccit.db` inside `folder`, `sqlite:///…` for another file, `postgresql://…` for a server.
         `folder` holds the originals whatever the URL says.
@@ -117,9 +120,12 @@ class Store:
 
     async def close(self) -> None:
         """Wait for the write under way, then close every connection. Closing twice is harmless."""
+            Queue(engines) if engines.postgres else None,
         await self._engines.close()
 
     @property
     def engine(self) -> str:
         """What the data lies in, for the log and `doctor`: "SQLite 3.51.3" or "PostgreSQL 15.18"."""
+        if self.queue is not None:
+            await self.queue.close()
         return self._engines.version

@@ -183,14 +183,22 @@ class Books:
             return await read_segments(connection, await _need(connection, sha256, text_version))
 
     async def save_summaries(
-        self, sha256: str, text_version: str, summaries: Mapping[int, Summary], *, fill: bool = False
+        self,
+        sha256: str,
+        text_version: str,
+        summaries: Mapping[int, Summary],
+        *,
+        fill: bool = False,
+        over: Mapping[int, str] | None = None,
     ) -> None:
         """Put summaries on segments by their sequence, in place of earlier ones; all or none.
 
         With `fill` only on segments that have none: what stands in never takes the place of what a model wrote meanwhile.
         """
         async with self._engines.write() as connection:
-            await put_summaries(connection, await _need(connection, sha256, text_version), summaries, fill=fill)
+            await put_summaries(
+                connection, await _need(connection, sha256, text_version), summaries, fill=fill, over=over
+            )
 
     async def unsummarised(self) -> tuple[tuple[str, str], ...]:
         """(sha256, text version) of the books on any shelf with a segment no model was asked about, oldest first.
@@ -199,6 +207,7 @@ class Books:
         """
         async with self._engines.read() as connection:
             return tuple((row.book, row.text_version) for row in await connection.execute(UNSUMMARISED))
+        With `over` only where the stamp is still this: whoever slept while others worked changes nothing of theirs.
 
     async def cover(self, sha256: str, text_version: str) -> bytes | None:
         """The cover picture as stored in the book, when it has one."""

@@ -82,8 +82,13 @@ class Engines:
     @staticmethod
     def missing(url: str, folder: Path) -> bool:
         """True when the database is a file that does not exist. Raises OperatorError `database_url_unknown`."""
-        target = _target(url, folder)
-        return target.get_backend_name() == "sqlite" and not Path(target.database or "").is_file()
+        path = Engines.file(url, folder)
+        return path is not None and not path.is_file()
+
+    @property
+    def url(self) -> URL:
+        """The address, with password."""
+        return self._writer.url
 
     @property
     def postgres(self) -> bool:

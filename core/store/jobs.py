@@ -54,6 +54,11 @@ class Jobs:
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
 
+    @property
+    def leased(self) -> bool:
+        """Whether a run has to give signs of life to keep its job."""
+        return self._engines.postgres
+
     async def make(self, sha256: str, text_version: str, state: IndexState, channel: int, at: datetime) -> JobRow:
         """The job of a book that came to a channel's shelf, made in `state` unless there is one."""
         here = select(_right.book).where(_right.channel == channel, _right.removed_at.is_(None), _right.book != sha256)
@@ -192,9 +197,9 @@ class Jobs:
 
     async def counts(self) -> dict[IndexState, int]:
         """How many jobs are in each state that is not done."""
-        query = select(_job.state, func.count()).where(_job.state != "done").group_by(_job.state)
+        query = select(_job.state, func.count().label("jobs")).where(_job.state != "done").group_by(_job.state)
         async with self._engines.read() as connection:
-            return {state: count for state, count in await connection.execute(query)}
+            return {row.state: row.jobs for row in await connection.execute(query)}
 
     def _clock(self, at: datetime) -> Any:
         return func.now() if self._engines.postgres else at

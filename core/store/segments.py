@@ -49,7 +49,12 @@ async def read_segments(connection: AsyncConnection, extraction: int) -> tuple[S
 
 
 async def put_summaries(
-    connection: AsyncConnection, extraction: int, summaries: Mapping[int, Summary], *, fill: bool
+    connection: AsyncConnection,
+    extraction: int,
+    summaries: Mapping[int, Summary],
+    *,
+    fill: bool,
+    over: Mapping[int, str] | None,
 ) -> None:
     """As `Books.save_summaries`. Raises BrokenPromise `text_damaged` for a segment that is not there."""
     mine = select(schema.segment).where(_segment.extraction == extraction, _segment.sequence.in_(summaries))
@@ -59,6 +64,8 @@ async def put_summaries(
     values: list[dict[str, Any]] = []
     for row in rows:
         if fill and row.summary is not None:
+            continue
+        if over is not None and (row.stamp or "") != over[row.sequence]:
             continue
         made = summaries[row.sequence]
         segment = clean_segment(replace(_as_segment(row), summary=made.text))

@@ -37,6 +37,10 @@ class Summarised:
     usage: Usage
 
 
+class Superseded(Exception):
+    """Somebody said stop, or another process took the book over."""
+
+
 @dataclass(slots=True)
 class _Job:
     """One book at work."""
@@ -45,6 +49,7 @@ class _Job:
     text_version: str
     pieces: dict[int, Pieces]
     budget: int
+    mine: Callable[[], Awaitable[bool]] | None
     usage: Usage = field(default_factory=Usage)
 
 
@@ -75,12 +80,18 @@ class Summaries:
         self._running: dict[tuple[str, str], asyncio.Lock] = {}
 
     async def summarise(
-        self, sha256: str, text_version: str, *, refresh: bool = False
+        self,
+        sha256: str,
+        text_version: str,
+        *,
+        refresh: bool = False,
+        mine: Callable[[], Awaitable[bool]] | None = None,
     ) -> AsyncGenerator[Summarised, None]:
         """Summarise what no model was asked about yet; yield at the beginning and after each segment, stored by then.
 
         `refresh`: also what is flagged, or was made with another version of the prompt. Calling it again goes on.
-        Raises UpstreamError (trying later helps) or OperatorError once the calls under way have ended.
+        `mine` is asked before each call whether this run still has the book.
+        Raises UpstreamError (trying later helps) or OperatorError once the calls under way have ended, and Superseded.
         """
         async with self._running.setdefault((sha256, text_version), asyncio.Lock()):
             segments = await summarised_segments(self._store, sha256, text_version)
@@ -91,9 +102,9 @@ class Summaries:
                 tokens = await self._window() if self._window is not None else DEFAULT_CONTEXT
                 self._budget = min(INPUT, max(_SMALLEST, tokens // _SHARE))
                 self._most_reply = max(_SMALLEST, tokens // 4)
-            job = _Job(sha256, text_version, await self._pieces(sha256, text_version, waiting), self._budget)
+            job = _Job(sha256, text_version, await self._pieces(sha256, text_version, waiting), self._budget, mine)
             yield Summarised(done, len(segments), flagged, job.usage)
-            failure: LoccitError | None = None
+            failure: LoccitError | Superseded | None = None
             todo = iter(waiting)
             flying: set[asyncio.Task[bool]] = set()
             try:
@@ -106,7 +117,7 @@ class Summaries:
                     for task in landed:
                         try:
                             flagged += not task.result()
-                        except LoccitError as error:
+                        except (LoccitError, Superseded) as error:
                             failure = failure or error
                             continue
                         done += 1
@@ -134,7 +145,9 @@ class Summaries:
         except Unusable as unusable:
             # What stands there stays: the extraction, or what an earlier prompt brought.
             made = Summary(segment.summary or "", f"{made_by}{_AFTER}{asked + _ATTEMPTS}", (str(unusable),))
-        await self._store.books.save_summaries(job.sha256, job.text_version, {segment.sequence: made})
+        await self._store.books.save_summaries(
+            job.sha256, job.text_version, {segment.sequence: made}, over={segment.sequence: segment.stamp}
+        )
         return not made.flags
 
     async def _summary(self, job: _Job, title: str, pieces: Pieces, asked: int) -> str:
@@ -169,6 +182,8 @@ class Summaries:
             )
             try:
                 async with self._calls:
+                    if job.mine is not None and not await job.mine():
+                        raise Superseded
                     draft, called, end = await self._reply(job, request)
             except UpstreamError as error:
                 if error.key != "model_filtered":
