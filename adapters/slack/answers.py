@@ -1,0 +1,154 @@
+"""A question answered in its thread: status, the text as it grows, the settled answer with its footnotes; stopping."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from adapters.slack import view
+from adapters.slack.door import Door
+from adapters.slack.incoming import Where
+from adapters.slack.sending import Sender
+from adapters.slack.streaming import Draft, Streams, searching
+from core.club import Club
+from core.desk import Desk
+from core.errors import LoccitError
+from core.model import (
+    Answered,
+    AskEvent,
+    Document,
+    Drafting,
+    Emphasis,
+    Paragraph,
+    Question,
+    Reader,
+    Searching,
+    Text,
+    Turn,
+    Unanswered,
+)
+from core.strings import say, tell
+
+
+class Answers:
+    """Answers questions. One that is under way can be stopped by the message it stands in."""
+
+    def __init__(self, club: Club, desk: Desk, door: Door, sender: Sender, streams: Streams) -> None:
+        self._club = club
+        self._desk = desk
+        self._door = door
+        self._sender = sender
+        self._streams = streams
+        self._running: dict[str, tuple[Draft, str]] = {}
+        """Event -> the draft and who asked."""
+
+    async def answer(self, place: Where, reader: Reader, question: Question, *, whisper: bool = False) -> None:
+        """Ask the club and show what it says; `whisper` shows it to the asker alone. Raises LoccitError, Rejected."""
+        if not whisper and (first := await self._desk.asks_first(question.conversation, reader, question)):
+            await self._sender.bring(
+                place, question.event, view.messages(first.document, first.choices), locale=reader.locale
+            )
+            return
+        draft = Draft(self._door, self._club.post, self._streams, place, question.event, reader.locale)
+        if not whisper:
+            self._running[question.event] = (draft, reader.id)
+        try:
+            await draft.status(searching(reader.locale))
+            done, seen = await self._follow(question, draft, whisper=whisper)
+            await draft.settle()
+            if done is not None:
+                await self.bring(place, reader, done, whisper=whisper, first=draft.name)
+            elif draft.stopped.is_set():
+                await self._stopped(place, reader, question, seen, draft.name)
+        except LoccitError:
+            await draft.settle()
+            await draft.status("")
+            raise
+        finally:
+            self._running.pop(question.event, None)
+            draft.drop()
+
+    async def _follow(self, question: Question, draft: Draft, *, whisper: bool) -> tuple[Answered | None, Document]:
+        seen: Document = ()
+        async with (
+            aclosing(self._club.ask(question)) as events,
+            aclosing(_until(events, draft.stopped)) as followed,
+        ):
+            async for event in followed:
+                match event:
+                    case Drafting(document):
+                        seen = document
+                        if not whisper:
+                            draft.show(document)
+                    case Answered():
+                        return event, seen
+                    case Searching() | Unanswered():
+                        pass
+        return None, seen
+
+    async def bring(
+        self, place: Where, reader: Reader, done: Answered, *, whisper: bool = False, first: str | None = None
+    ) -> None:
+        """Show a settled answer, in the place of what was shown of it before; then it counts as shown."""
+        turn = done.turn
+        messages = await self.messages(place, reader, turn)
+        if whisper:
+            for message in messages:
+                await self._sender.whisper(place, message, reader.locale)
+        else:
+            key = done.event or turn.id
+            await self._sender.bring(place, key, messages, turn=turn.id, locale=reader.locale, first=first)
+        await self._club.shown(turn.id)
+
+    async def messages(self, place: Where, reader: Reader, turn: Turn) -> tuple[view.Message, ...]:
+        """The answer's parts, each with the buttons of its footnotes."""
+        notes = await self._desk.note_choices(place.conversation, reader, turn)
+        ways = await self._desk.ways_on(place.conversation, reader, turn, private=place.private)
+        return view.messages(view.answer(turn.answer, reader.locale), ways, notes, reader.locale)
+
+    async def _stopped(
+        self, place: Where, reader: Reader, question: Question, seen: Document, first: str | None
+    ) -> None:
+        await self._club.stop(question.event)
+        said = Paragraph((Emphasis((Text(say("answer_stopped", reader.locale)),)),))
+        await self._sender.bring(place, question.event, view.messages((*seen, said)), locale=reader.locale, first=first)
+
+    def stop(self, message: str, reader: Reader) -> bool:
+        """Stop the answer that stands in this message; False when there is none, or it is another's."""
+        for draft, asker in self._running.values():
+            if draft.name == message and (reader.id == asker or reader.manages):
+                draft.stopped.set()
+                return True
+        return False
+
+    async def kept(self, event: Answered | Unanswered, place: Where, reader: Reader) -> None:
+        """An answer that had to wait: said as a reply where it was asked, beside what was quoted meanwhile."""
+        match event:
+            case Answered(turn):
+                messages = await self.messages(place, reader, turn)
+                await self._sender.bring(place, f"{event.event}:kept", messages, turn=turn.id, locale=reader.locale)
+                await self._club.shown(turn.id)
+            case Unanswered(_, notice):
+                text = tell(notice, reader.locale)
+                await self._sender.bring(place, f"{event.event}:kept", (view.words(text),), locale=reader.locale)
+
+
+async def _until(events: AsyncGenerator[AskEvent, None], stopped: asyncio.Event) -> AsyncGenerator[AskEvent, None]:
+    """The events until the last, or until somebody stops them."""
+    sign = asyncio.create_task(stopped.wait())
+    step: asyncio.Future[AskEvent] | None = None
+    try:
+        while True:
+            step = asyncio.ensure_future(anext(events))
+            await asyncio.wait({step, sign}, return_when=asyncio.FIRST_COMPLETED)
+            if not step.done():
+                return
+            try:
+                event = step.result()
+            except StopAsyncIteration:
+                return
+            yield event
+    finally:
+        sign.cancel()
+        if step is not None and not step.done():
+            step.cancel()
+            await asyncio.wait({step})

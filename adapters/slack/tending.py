@@ -1,0 +1,81 @@
+"""What is said unasked: answers made but never shown, answers that had to wait, letters from the outbox."""
+
+import logging
+
+from adapters.host import Host
+from adapters.slack import view
+from adapters.slack.answers import Answers
+from adapters.slack.door import Rejected, Unreachable
+from adapters.slack.incoming import Where
+from adapters.slack.sending import Sender
+from adapters.slack.tokens import PLATFORM
+from core.club import Club
+from core.desk import Desk
+from core.errors import LoccitError
+from core.model import Answered, Conversation, Letter, Reader, Unanswered
+from core.strings import say
+
+log = logging.getLogger(__name__)
+
+ROUND = 20.0
+"""Seconds between two looks: as often as a provider that was down is asked again."""
+
+
+class Tending:
+    """Goes round for ever."""
+
+    def __init__(self, club: Club, desk: Desk, answers: Answers, sender: Sender, host: Host) -> None:
+        self._club = club
+        self._desk = desk
+        self._answers = answers
+        self._sender = sender
+        self._host = host
+
+    async def run(self, unfinished: set[str]) -> None:
+        """First what a crash left unseen; events in `unfinished` are taken up elsewhere and show theirs themselves."""
+        async for done in self._club.unshown(PLATFORM):
+            if done.event not in unfinished:
+                await self._edge(done)
+        while True:
+            if await self._club.keeps(PLATFORM):
+                async for event in self._club.answer_kept(PLATFORM):
+                    if isinstance(event, Answered | Unanswered):
+                        await self._edge(event)
+            for letter in await self._club.post.due(PLATFORM):
+                await self._letter(letter)
+            await self._host.sleep(ROUND)
+
+    async def _edge(self, event: Answered | Unanswered) -> None:
+        place = _place(event)
+        if place is None:
+            return
+        reader = await self._desk.reader(place.conversation, Reader("", self._host.locale))
+        try:
+            await self._answers.kept(event, place, reader)
+        except (Rejected, Unreachable, LoccitError) as error:
+            log.warning("a kept answer could not be shown", extra={"code": str(error)})
+
+    async def _letter(self, letter: Letter) -> None:
+        conversation = letter.conversation
+        place = Where(conversation.channel, conversation.thread, "", conversation.server or "")
+        reader = await self._desk.reader(conversation, Reader("", self._host.locale))
+        try:
+            text = say(letter.kind, reader.locale, **letter.params)
+            await self._sender.bring(place, f"letter:{letter.id}", (view.words(text),), locale=reader.locale)
+        except Unreachable:
+            return  # the next round
+        except (KeyError, IndexError, Rejected) as error:
+            log.warning("a letter could not be said", extra={"kind": letter.kind, "code": str(error)})
+        await self._club.post.done(letter.id)
+
+
+def _place(event: Answered | Unanswered) -> Where | None:
+    """Where it was asked; for a question that has no answer its key says so."""
+    if isinstance(event, Answered):
+        talk: Conversation = event.turn.conversation
+        return Where(talk.channel, talk.thread, "", talk.server or "")
+    parts = event.event.split(":")
+    if len(parts) != 4:
+        return None
+    _, team, channel, ts = parts
+    return Where(channel, ts, "", team)
