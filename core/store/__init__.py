@@ -6,8 +6,10 @@ Every method may raise OperatorError (`disk_full`, `data_unwritable`, `database_
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from core.store.backups import Backup, restore_backup, save_before_change, write_backup
 from core.store.blobs import Originals
 from core.store.books import Books
 from core.store.buttons import Buttons
@@ -22,9 +24,9 @@ from core.store.letters import Letters
 from core.store.memos import Memos
 from core.store.models import Models
 from core.store.progress import Progress
+from core.store.queue import Queue
 from core.store.segments import EXTRACTIVE, Summary
 from core.store.shelf import Shelf
-from core.store.queue import Queue
 from core.store.spending import Charge, Pot, Spending
 from core.store.statistics import CallDay, TurnFacts, read_statistics
 from core.store.turns import Pressed, Turns
@@ -32,6 +34,7 @@ from core.store.upgrade import bring_up_to_date
 
 __all__ = [
     "EXTRACTIVE",
+    "Backup",
     "Books",
     "CallDay",
     "Charge",
@@ -54,6 +57,8 @@ __all__ = [
     "Turns",
     "UploadRow",
     "read_statistics",
+    "restore_backup",
+    "write_backup",
 ]
 
 
@@ -77,13 +82,13 @@ class Store:
     letters: Letters
     buttons: Buttons
     memos: Memos
+    queue: Queue | None
+    """Hands books out to many processes; None on SQLite, where one process does it all."""
     _engines: Engines
 
     @classmethod
     async def open(cls, url: str, folder: Path) -> "Store":
         """Open the store, creating the folder and the tables when they are missing and migrating an older schema.
-    queue: Queue | None
-    """Hands books out to many processes; None on SQLite, where one process does it all."""
 
         `url`: empty for `loccit.db` inside `folder`, `sqlite:///…` for another file, `postgresql://…` for a server.
         `folder` holds the originals whatever the URL says.
@@ -94,7 +99,7 @@ class Store:
         originals = await Originals.open(folder / "originals")
         engines = await Engines.open(url, folder)
         try:
-            await bring_up_to_date(engines)
+            await bring_up_to_date(engines, partial(save_before_change, engines, url, folder))
         except BaseException:
             await engines.close()
             raise
@@ -115,17 +120,17 @@ class Store:
             Letters(engines),
             Buttons(engines),
             Memos(engines),
+            Queue(engines) if engines.postgres else None,
             engines,
         )
 
     async def close(self) -> None:
         """Wait for the write under way, then close every connection. Closing twice is harmless."""
-            Queue(engines) if engines.postgres else None,
+        if self.queue is not None:
+            await self.queue.close()
         await self._engines.close()
 
     @property
     def engine(self) -> str:
         """What the data lies in, for the log and `doctor`: "SQLite 3.51.3" or "PostgreSQL 15.18"."""
-        if self.queue is not None:
-            await self.queue.close()
         return self._engines.version

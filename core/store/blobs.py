@@ -22,6 +22,10 @@ class Originals:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
     @classmethod
     async def open(cls, folder: Path) -> "Originals":
         """Make the folder when it is missing and sweep what killed processes left half written.
@@ -42,9 +46,7 @@ class Originals:
 
     def path(self, sha256: str) -> Path:
         """Where the original lies; the file need not exist."""
-        if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
-            raise ValueError("not a SHA-256 in hex")  # it becomes part of a path
-        return self._folder / sha256[:2] / sha256[2:4] / sha256
+        return original_path(self._folder, sha256)
 
     async def checked(self, sha256: str) -> Path:
         """The path, after reading the file whole and comparing its hash.
@@ -93,6 +95,13 @@ class Originals:
             for folder in (target.parent, target.parent.parent, self._folder):
                 _sync_folder(folder)
         return sha256
+
+
+def original_path(folder: Path, sha256: str) -> Path:
+    """Where the original lies in the folder of originals."""
+    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+        raise ValueError("not a SHA-256 in hex")  # it becomes part of a path
+    return folder / sha256[:2] / sha256[2:4] / sha256
 
 
 def _prepare(folder: Path) -> None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import URL, Table, event, make_url, text
@@ -26,6 +27,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from core.errors import OperatorError
 from core.store.failures import database_failure, disk_failure, failures_as_sentences
+from core.store.looking import look_only
 from core.store.mounts import network_mount
 from core.store.onetrip import connect
 
@@ -52,22 +54,30 @@ class Engines:
         self._writing = asyncio.Semaphore(writers)
         self._reading = asyncio.Semaphore(readers)
         self._writers = writers
+        self._copy: TemporaryDirectory[str] | None = None
         self.version = ""
 
     @classmethod
     async def open(cls, url: str, folder: Path, patience: float = 30.0, *, prepare: bool = True) -> "Engines":
         """Connect once to each side. `patience`: seconds to wait while another process writes or does not answer.
 
-        Without `prepare` the file of an SQLite database is neither made nor changed; it must be there (`missing`).
+        Without `prepare` the file of an SQLite database is neither made nor changed; it must be there (`missing`). It
+        may lie where nothing can be written.
 
         Raises OperatorError: `database_url_unknown`, `data_unwritable`, `data_on_network`, `disk_full`,
         `database_unavailable`, `database_damaged`.
         """
         target = _target(url, folder)
         if target.get_backend_name() == "sqlite":
+            path = Path(target.database or "")
+            copy = None
             if prepare:
-                await asyncio.to_thread(_prepare_file, Path(target.database or ""), patience)
-            engines = cls(*_sqlite(target, patience), writers=1, readers=_READERS)
+                await asyncio.to_thread(_prepare_file, path, patience)
+                address = str(path)
+            else:
+                address, copy = await asyncio.to_thread(look_only, path, patience)
+            engines = cls(*_sqlite(target, address, patience), writers=1, readers=_READERS)
+            engines._copy = copy
         else:
             engines = cls(*_postgres(target, patience), writers=_POSTGRES_CONNECTIONS, readers=_POSTGRES_CONNECTIONS)
         try:
@@ -78,6 +88,12 @@ class Engines:
             raise
         _log.info("data lies in %s", engines.version)
         return engines
+
+    @staticmethod
+    def file(url: str, folder: Path) -> Path | None:
+        """The file the database is, there or not; None for a server. Raises OperatorError `database_url_unknown`."""
+        target = _target(url, folder)
+        return Path(target.database or "") if target.get_backend_name() == "sqlite" else None
 
     @staticmethod
     def missing(url: str, folder: Path) -> bool:
@@ -118,6 +134,8 @@ class Engines:
             await self._reader.dispose()
             await self._writer.dispose()
         finally:
+            if self._copy is not None:
+                self._copy.cleanup()
             for _ in range(self._writers):
                 self._writing.release()
 
@@ -186,12 +204,17 @@ def _prepare_file(path: Path, patience: float) -> None:
             raise (database_failure(error) or OperatorError("database_unavailable")) from error
 
 
-def _sqlite(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
+def _sqlite(url: URL, address: str, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
+    """`address`: what is opened, a path or a `file:` address."""
+
+    def creator(*_: Any, **options: Any) -> Any:
+        return connect(address, uri=address.startswith("file:"), **options)
+
     writer = create_async_engine(
         url,
         pool_size=1,
         max_overflow=0,
-        connect_args={"async_creator_fn": connect, "isolation_level": None, "timeout": patience},
+        connect_args={"async_creator_fn": creator, "isolation_level": None, "timeout": patience},
     )
     reader = create_async_engine(
         url,
@@ -199,7 +222,7 @@ def _sqlite(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
         max_overflow=0,
         isolation_level="AUTOCOMMIT",
         skip_autocommit_rollback=True,
-        connect_args={"async_creator_fn": connect, "timeout": patience},
+        connect_args={"async_creator_fn": creator, "timeout": patience},
     )
 
     @event.listens_for(writer.sync_engine, "begin")

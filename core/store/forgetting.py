@@ -231,6 +231,7 @@ async def _delete_text(connection: AsyncConnection, sha256: str) -> Forgotten:
     summaries = select(func.count()).select_from(schema.segment)
     summaries = summaries.where(schema.segment.c.extraction.in_(mine), schema.segment.c.summary.is_not(None))
     summarised: int = (await connection.execute(summaries)).scalar_one()
+    await connection.execute(delete(schema.job).where(schema.job.c.book == sha256))
     for table in (schema.segment, schema.piece, schema.spine_file):
         await connection.execute(delete(table).where(table.c.extraction.in_(mine)))
     books = await _deleted(connection, delete(schema.extraction).where(_extraction.book == sha256))

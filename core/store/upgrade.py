@@ -3,6 +3,8 @@
 alembic takes longer to load than everything else a start does, so it is loaded only to migrate.
 """
 
+import logging
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -11,6 +13,8 @@ from sqlalchemy import Connection, inspect, text
 from core.errors import OperatorError
 from core.store.engines import Engines
 from core.store.schema import metadata
+
+_log = logging.getLogger(__name__)
 
 REVISIONS = ("0001", "0002", "0003", "0004")
 """Every revision in `migrations/versions`, oldest first. A database at any other is newer than this code."""
@@ -27,9 +31,10 @@ version_table = sa.Table(
 """The table alembic keeps its revision in, as it makes it."""
 
 
-async def bring_up_to_date(engines: Engines) -> None:
+async def bring_up_to_date(engines: Engines, save: Callable[[], Awaitable[Path]] | None = None) -> None:
     """Create or migrate the tables in one transaction. Processes that open at the same moment wait for each other.
 
+    `save` is awaited before tables with something in them are changed; when it fails, nothing is changed.
     Raises OperatorError `schema_newer` when the database was last opened by newer code; nothing is changed then.
     """
     if await is_up_to_date(engines):
@@ -37,8 +42,14 @@ async def bring_up_to_date(engines: Engines) -> None:
     async with engines.write() as connection:
         if engines.postgres:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        if not await connection.run_sync(_up_to_date):
-            await connection.run_sync(_create if await connection.run_sync(_untouched) else migrate)
+        if await connection.run_sync(_up_to_date):
+            return
+        if await connection.run_sync(_untouched):
+            await connection.run_sync(_create)
+            return
+        if save is not None and await connection.run_sync(revision_of) is not None:
+            _log.info("the schema is about to be changed; saved in %s", (await save()).name)
+        await connection.run_sync(migrate)
 
 
 async def is_up_to_date(engines: Engines) -> bool:
