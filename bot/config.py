@@ -37,11 +37,26 @@ SETTINGS = {
     "cap_server_month": "LOCCIT_CAP_SERVER_MONTH",
     "cap_total_month": "LOCCIT_CAP_TOTAL_MONTH",
     "cap_passages_day": "LOCCIT_CAP_PASSAGES_DAY",
+    "keep_questions_days": "LOCCIT_KEEP_QUESTIONS_DAYS",
+    "keep_history_days": "LOCCIT_KEEP_HISTORY_DAYS",
     "allow_chats": "LOCCIT_ALLOW_CHATS",
     "allow_uploaders": "LOCCIT_ALLOW_UPLOADERS",
     "telegram_bot_token": "TELEGRAM_BOT_TOKEN",
     "telegram_base_url": "TELEGRAM_BASE_URL",
     "telegram_base_file_url": "TELEGRAM_BASE_FILE_URL",
+    "discord_token": "DISCORD_TOKEN",
+    "discord_api_base": "DISCORD_API_BASE",
+    "discord_gateway": "DISCORD_GATEWAY",
+    "slack_bot_token": "SLACK_BOT_TOKEN",
+    "slack_app_token": "SLACK_APP_TOKEN",
+    "slack_api_base": "SLACK_API_BASE",
+    "slack_signing_secret": "SLACK_SIGNING_SECRET",
+    "slack_port": "SLACK_PORT",
+    "slack_sockets": "SLACK_SOCKETS",
+    "slack_managers": "SLACK_MANAGERS",
+    "slack_refresh_token": "SLACK_REFRESH_TOKEN",
+    "slack_client_id": "SLACK_CLIENT_ID",
+    "slack_client_secret": "SLACK_CLIENT_SECRET",
 }
 """Key in the TOML file -> name in the environment. `LOCCIT_CONFIG` names the file itself."""
 
@@ -91,6 +106,10 @@ class Config:
     cap_total_month: Decimal | None = None
     cap_passages_day: int | None = None
     """Characters of a book; None: a share of it."""
+    keep_questions_days: int | None = None
+    """Days after which what people asked is blanked; None: kept until it is forgotten."""
+    keep_history_days: int | None = None
+    """Days after which answers are blanked too."""
     allow_chats: frozenset[str] = frozenset()
     """`platform:id`; empty = everyone."""
     allow_uploaders: frozenset[str] = frozenset()
@@ -99,9 +118,32 @@ class Config:
     """None = Telegram's own; ends in `/bot`."""
     telegram_base_file_url: str | None = None
     """Where files are fetched; None = Telegram's own, or beside an overridden base. Ends in `/file/bot`."""
+    discord_token: str | None = field(default=None, repr=False)
+    discord_api_base: str | None = None
+    """None = Discord's own; ends in `/api/v10`."""
+    discord_gateway: str | None = None
+    """None = Discord's own; `ws://` or `wss://`."""
+    slack_bot_token: str | None = field(default=None, repr=False)
+    slack_app_token: str | None = field(default=None, repr=False)
+    slack_api_base: str | None = None
+    """None = Slack's own; ends in `/api/`."""
+    slack_signing_secret: str | None = field(default=None, repr=False)
+    slack_port: int | None = None
+    """Where HTTP mode listens; None = Socket Mode."""
+    slack_sockets: int = 2
+    slack_managers: str = ""
+    """A user group whose members manage every channel."""
+    slack_refresh_token: str | None = field(default=None, repr=False)
+    slack_client_id: str | None = None
+    slack_client_secret: str | None = field(default=None, repr=False)
     verbose: bool = False
     colour: bool = True
     """False when the reader asked for no colours (NO_COLOR)."""
+
+    @property
+    def served(self) -> bool:
+        """True when a PostgreSQL server holds the rows: then many processes may write."""
+        return (self.database_url or "").startswith("postgres")
 
 
 def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = None, verbose: bool = False) -> Config:
@@ -134,11 +176,26 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         cap_server_month=_read_money("cap_server_month", found),
         cap_total_month=_read_money("cap_total_month", found),
         cap_passages_day=_read_characters("cap_passages_day", found),
+        keep_questions_days=_read_days("keep_questions_days", found),
+        keep_history_days=_read_days("keep_history_days", found),
         allow_chats=_read_allowed("allow_chats", found),
         allow_uploaders=_read_allowed("allow_uploaders", found),
         telegram_bot_token=found["telegram_bot_token"],
         telegram_base_url=found["telegram_base_url"],
         telegram_base_file_url=found["telegram_base_file_url"],
+        discord_token=found["discord_token"],
+        discord_api_base=_read_discord(found, "discord_api_base", ("http", "https"), "/api/v10", "config_discord_base"),
+        discord_gateway=_read_discord(found, "discord_gateway", ("ws", "wss"), "", "config_discord_gateway"),
+        slack_bot_token=found["slack_bot_token"],
+        slack_app_token=found["slack_app_token"],
+        slack_api_base=_read_slack_base(found),
+        slack_signing_secret=found["slack_signing_secret"],
+        slack_port=_read_port("slack_port", found),
+        slack_sockets=_read_sockets(found),
+        slack_managers=found["slack_managers"] or "",
+        slack_refresh_token=found["slack_refresh_token"],
+        slack_client_id=found["slack_client_id"],
+        slack_client_secret=found["slack_client_secret"],
         verbose=verbose,
         colour=not environ.get("NO_COLOR"),
     )
@@ -164,6 +221,19 @@ def _read_money(key: str, found: Mapping[str, str | None]) -> Decimal | None:
     return Decimal(text.strip())
 
 
+def _read_discord(
+    found: Mapping[str, str | None], key: str, schemes: tuple[str, ...], ending: str, error: str
+) -> str | None:
+    """Another place than the vendor's."""
+    text = (found[key] or "").strip()
+    if not text:
+        return None
+    parts = urlsplit(text)
+    if parts.scheme not in schemes or not parts.hostname or not parts.path.rstrip("/").endswith(ending):
+        raise OperatorError(error, value=text)
+    return text
+
+
 def _read_characters(key: str, found: Mapping[str, str | None]) -> int | None:
     text = found[key]
     if not text:
@@ -183,6 +253,25 @@ def _read_port(key: str, found: Mapping[str, str | None]) -> int | None:
     return int(text)
 
 
+def _read_slack_base(found: Mapping[str, str | None]) -> str | None:
+    """The SDK puts a method's name right behind it."""
+    base = (found["slack_api_base"] or "").strip()
+    if not base:
+        return None
+    parts = urlsplit(base)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not parts.path.endswith("/api/"):
+        raise OperatorError("config_slack_base", value=base)
+    return base
+
+
+def _read_sockets(found: Mapping[str, str | None]) -> int:
+    """Slack gives one app ten sockets at most."""
+    text = (found["slack_sockets"] or "2").strip()
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:3]) <= 10:
+        raise OperatorError("config_slack_sockets", value=text)
+    return int(text)
+
+
 def _read_public(found: Mapping[str, str | None]) -> str | None:
     """The public address; it makes sense with its port only."""
     url, port = (found["public_url"] or "").strip().rstrip("/"), (found["public_port"] or "").strip()
@@ -194,6 +283,15 @@ def _read_public(found: Mapping[str, str | None]) -> str | None:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         raise OperatorError("config_public_url", value=url)
     return url
+
+
+def _read_days(key: str, found: Mapping[str, str | None]) -> int | None:
+    text = found[key]
+    if not text:
+        return None
+    if not re.fullmatch("[0-9]{1,5}", text.strip()) or int(text) < 1:
+        raise OperatorError("config_days", setting=SETTINGS[key], value=text)
+    return int(text)
 
 
 def _read_allowed(key: str, found: Mapping[str, str | None]) -> frozenset[str]:

@@ -18,10 +18,13 @@ from bot.failures import explain
 from bot.web import Web
 from bot.wiring import new_id, now, open_club
 from core.club import Club
+from core.errors import OperatorError
 from core.model import Notice
 from core.strings import tell
 
 if TYPE_CHECKING:
+    from adapters.discord import app as discord
+    from adapters.slack import app as slack
     from adapters.telegram import app as telegram
 
 log = logging.getLogger(__name__)
@@ -48,6 +51,8 @@ def platforms(config: Config) -> Mapping[str, Serve]:
         from adapters.telegram import app as telegram
 
         found["telegram"] = partial(telegram.serve, settings=telegram_settings(config))
+    if config.slack_bot_token:
+        found["slack"] = partial(_serve_slack, config)
     return found
 
 
@@ -56,6 +61,43 @@ def telegram_settings(config: Config) -> "telegram.Settings":
 
     token = config.telegram_bot_token or ""
     return Settings(token, config.telegram_base_url, config.telegram_base_file_url)
+
+
+async def _serve_slack(config: Config, club: Club, *, host: Host) -> None:
+    from adapters.slack import app as slack
+
+    await slack.serve(club, settings=slack_settings(config), host=host)
+
+
+def discord_settings(config: Config) -> "discord.Settings":
+    from adapters.discord.app import Settings
+
+    return Settings(config.discord_token or "", config.discord_api_base, config.discord_gateway)
+
+
+def slack_settings(config: Config) -> "slack.Settings":
+    """Raises OperatorError when neither way for events to arrive is set."""
+    from adapters.slack.door import API, Settings
+    from adapters.slack.tokens import Rotation
+
+    http = bool(config.slack_port)
+    if not (config.slack_signing_secret if http else config.slack_app_token):
+        raise OperatorError("slack_no_app_token")
+    rotation = None
+    if config.slack_refresh_token:
+        if not config.slack_client_id or not config.slack_client_secret:
+            raise OperatorError("slack_no_client")
+        rotation = Rotation(config.slack_client_id, config.slack_client_secret, config.slack_refresh_token)
+    return Settings(
+        config.slack_bot_token or "",
+        config.slack_app_token or "",
+        config.slack_api_base or API,
+        config.slack_signing_secret or "",
+        config.slack_port or 0,
+        rotation,
+        config.slack_managers,
+        config.slack_sockets,
+    )
 
 
 async def run(config: Config) -> int:
@@ -69,6 +111,7 @@ async def run(config: Config) -> int:
     club = await open_club(config)
     try:
         club.summarise_behind()
+        club.tidy_behind()
         return await _serve(serving, web, club, config, stop)
     finally:
         await club.close()

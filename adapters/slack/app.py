@@ -16,8 +16,8 @@ from adapters.lanes import Lanes
 from adapters.slack import forms, incoming
 from adapters.slack.answers import Answers
 from adapters.slack.books import Books
-from adapters.slack.checks import missing_scopes
 from adapters.slack.connection import Listening, Sockets
+from adapters.slack.doctor import missing_scopes
 from adapters.slack.door import REFUSED, Door, Rejected, Settings, Unreachable, sdk_log
 from adapters.slack.errands import Errands
 from adapters.slack.home import Home

@@ -7,7 +7,7 @@ So there is one lock, and the new pair is on disk before it is used.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.errors import OperatorError
@@ -33,7 +33,13 @@ class Rotation:
 class Token:
     """Gives the token that is good now."""
 
-    def __init__(self, token: str, rotation: Rotation | None, post: Post, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        token: str,
+        rotation: Rotation | None = None,
+        post: Post | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._token = token
         self._rotation = rotation
         self._post = post
@@ -64,7 +70,7 @@ class Token:
             return True
 
     async def _load(self) -> None:
-        if self._loaded or self._rotation is None:
+        if self._loaded or self._rotation is None or self._post is None:
             return
         kept = await self._post.recall(PLATFORM, _MEMO)
         # A first refresh token other than the one the kept pair came from: the operator has put in a new pair.
@@ -74,7 +80,8 @@ class Token:
         self._loaded = True
 
     async def _refresh(self, exchange: Exchange) -> str:
-        assert self._rotation is not None
+        assert self._rotation is not None, "nothing to refresh with"
+        assert self._post is not None, "a new pair has to be kept"
         answer = await exchange(self._refresh_token)
         if not answer.get("ok"):
             raise OperatorError("slack_refresh_refused")

@@ -5,7 +5,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from bot.config import SETTINGS, Config
-from bot.folder import hold
+from bot.folder import hold_for
+from bot.health import examine_data
 from bot.wiring import open_model
 from core.errors import OperatorError
 from core.model import Notice
@@ -21,17 +22,26 @@ def run(arguments: Namespace, config: Config) -> int:
 
 
 async def _examine_all(config: Config) -> tuple[list[Notice], bool]:
-    found, healthy = await _examine(config)
+    data, sound, health = await examine_data(config)
+    # A database that an older version left is not changed by looking at it, nor one that cannot be read.
+    found, healthy = await _examine(config, keep=sound and (health is None or health.newest))
+    found, healthy = [*data, *found], sound and healthy
     if config.telegram_bot_token:
         from adapters.telegram.doctor import examine
         from bot.running import telegram_settings
 
         more, well = await examine(telegram_settings(config))
         found, healthy = [*found, *more], healthy and well
+    if config.slack_bot_token:
+        from adapters.slack.doctor import examine as examine_slack
+        from bot.running import slack_settings
+
+        more, well = await examine_slack(slack_settings(config))
+        found, healthy = [*found, *more], healthy and well
     return found, healthy
 
 
-async def _examine(config: Config) -> tuple[list[Notice], bool]:
+async def _examine(config: Config, *, keep: bool) -> tuple[list[Notice], bool]:
     model = open_model(config)
     if model is None:
         return [Notice("doctor_offline")], True
@@ -43,7 +53,7 @@ async def _examine(config: Config) -> tuple[list[Notice], bool]:
         await model.close()
     if found.failure is not None:
         return describe(found), False
-    unkept = await _remember(config, model.name, found.facts)
+    unkept = await _remember(config, model.name, found.facts) if keep else [Notice("doctor_not_kept")]
     return [*describe(found), *unkept, *_open_doors(config)], True
 
 
@@ -52,7 +62,7 @@ async def _remember(config: Config, name: str, facts: Mapping[str, str | int | b
     from core.store import Store
 
     try:
-        with hold(config.data, "command"):
+        with hold_for(config, "command"):
             store = await Store.open(config.database_url or "", config.data)
             try:
                 await store.models.learn(name, facts)

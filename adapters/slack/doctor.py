@@ -1,6 +1,7 @@
-"""What `loccit doctor` says about Slack: the tokens, and which permission is missing."""
+"""What `loccit doctor` says about Slack: whether the tokens work, and which permission is missing."""
 
 from adapters.slack.door import Door, Rejected, Settings, Unreachable
+from adapters.slack.tokens import Token
 from core.errors import OperatorError
 from core.model import Notice
 
@@ -31,8 +32,20 @@ EVENTS = (
 """What the app has to be told."""
 
 
-async def examine(door: Door) -> tuple[list[Notice], bool]:
-    """One notice a line, and whether everything needed is there."""
+async def examine(settings: Settings) -> tuple[list[Notice], bool]:
+    """Sentences for whoever runs the bot, and whether all is well. Refreshes no token: a refresh token serves once."""
+    door = Door(settings, Token(settings.token))
+    await door.open()
+    try:
+        found, well = await _examine(door)
+        if not well and settings.rotation is not None and found[0].key == "token_refused":
+            return [Notice("doctor_slack_rotated")], True  # what stands in the settings has served its twelve hours
+        return found, well
+    finally:
+        await door.close()
+
+
+async def _examine(door: Door) -> tuple[list[Notice], bool]:
     try:
         me = await door.whoami()
         if not door.settings.port:
@@ -41,19 +54,13 @@ async def examine(door: Door) -> tuple[list[Notice], bool]:
         return [Notice(error.key, error.params)], False
     except Rejected as rejected:
         return [Notice("doctor_slack_refused", {"code": rejected.error})], False
-    notices = [Notice("doctor_slack", {"team": str(me.get("team") or ""), "name": str(me.get("user") or "")})]
-    missing = missing_scopes(str(me["_scopes"]))
-    if missing:
-        return [*notices, Notice("doctor_slack_scopes", {"scopes": ", ".join(missing)})], False
-    return notices, True
+    up = Notice("doctor_slack", {"team": str(me.get("team") or ""), "name": str(me.get("user") or "")})
+    if missing := missing_scopes(str(me["_scopes"])):
+        return [up, Notice("doctor_slack_scopes", {"scopes": ", ".join(missing)})], False
+    return [up], True
 
 
 def missing_scopes(granted: str) -> list[str]:
-    """The needed ones that are not among those Slack names after each call."""
+    """The needed ones that are not among those Slack names with each answer."""
     have = {scope.strip() for scope in granted.split(",")}
     return [scope for scope in SCOPES if scope not in have]
-
-
-def needs_app_token(settings: Settings) -> bool:
-    """True when Socket Mode is meant and its token is not there."""
-    return not settings.port and not settings.app_token
