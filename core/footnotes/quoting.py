@@ -226,7 +226,7 @@ class Quotations:
                     depth -= 1
                     continue
                 # A plural possessive looks like an end ("the students' ink'"), so after an s a later end may decide.
-                possessive = mark in _SINGLE and text[here - 1] in "sS"
+                possessive = char in "'’＇" and mark in _SINGLE and text[here - 1] in "sS"
                 if not possessive or self._holds(text[at + 1 : here]):
                     return _Found(here, here + 1, "closed")
                 first = here if first < 0 else first

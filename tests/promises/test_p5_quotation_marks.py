@@ -57,3 +57,14 @@ def test_one_changed_word_in_any_sentence_costs_the_marks_in_every_style(style: 
             changed = " ".join([*words[:at], "crimson", *words[at + 1 :]])
             shown = plain(parse(settle(f"It says {style % changed} there.", EVIDENCE, PASSAGES).markdown))
             assert shown == f"It says {changed} there."
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_false_quotation_that_ends_in_an_s_takes_no_marks_from_the_true_one_behind_it(style: str) -> None:
+    """In single marks an s before the end looks like a plural possessive; a mark that is no apostrophe is none."""
+    false, true = style % "the log was not Tobin’s", style % "lighthouse log"
+    shown = plain(parse(settle(f"It says {false} and {true} there.", EVIDENCE, PASSAGES).markdown))
+    if style in ("‘%s’", "'%s'"):  # an apostrophe and the end are one character: which of them it is, words decide
+        assert "lighthouse log" in shown
+    else:
+        assert shown == f"It says the log was not Tobin’s and {true} there."
