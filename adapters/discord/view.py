@@ -114,3 +114,11 @@ def _picture_name(data: bytes) -> str:
     """A name whose ending makes clients show the picture."""
     kinds = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
     return "picture." + next((kind for begins, kind in kinds if data.startswith(begins)), "png")
+
+
+def draft_end(document: Document) -> str:
+    """A draft that will not go on: as much of its beginning as one message holds, and its last block."""
+    body, last = document[:-1], document[-1:]
+    end = markdown(last)
+    parts = split(body, lambda part: units(markdown(part)), CONTENT - units(end) - 2) if body else ()
+    return f"{markdown(parts[0].document)}\n\n{end}" if parts else end

@@ -1,0 +1,201 @@
+"""Questions: answered where they were asked, stopped, asked anew when their words change; kept ones when they can be."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.discord import deliveries, view
+from adapters.discord.connection import Connection
+from adapters.discord.drafts import Draft
+from adapters.discord.spots import PLATFORM, Spot, Who
+from adapters.discord.view import Shown
+from core.model import (
+    Answered,
+    Choice,
+    Conversation,
+    Drafting,
+    Emphasis,
+    Paragraph,
+    Question,
+    Reader,
+    Text,
+    Turn,
+    Unanswered,
+)
+from core.strings import say, tell
+
+log = logging.getLogger(__name__)
+
+PROVIDER_CHECK = 15.0
+"""Seconds between two attempts to reach a provider that was down while a question waits for it."""
+_FIELDS = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on", "private")
+_NAMED = 90
+"""Characters of a question that name its thread."""
+
+
+@dataclass
+class _Running:
+    """An answer under way."""
+
+    user: str
+    task: "asyncio.Task[None] | None" = None
+    stopped: bool = False
+    settled: bool = False
+    """True once the answer is made: from then on it is shown whatever is pressed."""
+
+
+class Answers:
+    """Answers. What is under way can be stopped by its asker."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._running: dict[str, _Running] = {}
+        self.kept = asyncio.Event()
+
+    async def ask(self, question: Question, who: Who, spot: Spot, key: str) -> None:
+        """Answer; `key` is what its messages are on record under. Raises LoccitError, whose sentence is the reply."""
+        first = await self._connection.desk.asks_first(who.conversation, question.reader, question)
+        if first is not None:
+            await deliveries.show(self._connection, who.conversation, spot, key, view.messages(first))
+            return
+        running = _Running(who.reader.id)
+        running.task = asyncio.create_task(self._answer(question, who, spot, key, running))
+        self._running[question.event] = running
+        try:
+            await asyncio.shield(running.task)
+        except asyncio.CancelledError:  # we are being shut down: the question is taken up at the next start
+            running.task.cancel()
+            await asyncio.gather(running.task, return_exceptions=True)
+            raise
+        finally:
+            self._running.pop(question.event, None)
+
+    async def _answer(self, question: Question, who: Who, spot: Spot, key: str, running: _Running) -> None:
+        connection, where, locale = self._connection, who.conversation, question.reader.locale
+        stop: list[Choice] = []
+        message: list[int] = []
+
+        async def write(text: str) -> None:
+            if not stop:
+                [id] = await connection.club.post.buttons(where, [{"do": "stop", "event": question.event}])
+                stop.append(Choice(say("discord_stop", locale), f"stop:{id}"))
+            shown = Shown(text, ((stop[0],),))
+            if message:
+                await connection.line.edit(spot, message[0], shown)
+            else:
+                message.extend(await deliveries.show(connection, where, spot, key, [shown]))
+
+        draft = Draft(connection, write, view.sentence(say("discord_looking", locale)))
+        latest: Drafting | None = None
+        try:
+            async with aclosing(connection.club.ask(question)) as events:
+                async for event in events:
+                    if isinstance(event, Drafting):
+                        latest = event
+                        draft.update(view.draft(event.document))
+                    elif isinstance(event, Answered):
+                        running.settled = True
+                        await draft.finish()
+                        await self._show(event.turn, question.reader, who, spot, key)
+                        if event.kept:
+                            self.kept.set()
+        except asyncio.CancelledError:
+            await draft.finish()
+            if not running.stopped:
+                raise
+            await connection.club.stop(question.event)
+            said = Paragraph((Emphasis((Text(say("answer_stopped", locale)),)),))
+            document = (*(latest.document if latest else ()), said)
+            await deliveries.show(connection, where, spot, key, [Shown(view.draft_end(document))])
+        finally:
+            await draft.finish()
+
+    async def _show(self, turn: Turn, reader: Reader, who: Who, spot: Spot, key: str) -> None:
+        """Bring an answer to where it was asked, and say that it is there."""
+        connection, where = self._connection, who.conversation
+        notes = await connection.desk.note_choices(where, reader, turn)
+        ways = await connection.desk.ways_on(where, reader, turn, private=who.direct)
+        if where.thread is None and not who.direct and not spot.private and len(ways[-1]) < view.ROW:
+            name = " ".join(turn.question.split())[:_NAMED] or "…"
+            [id] = await connection.club.post.buttons(where, [{"do": "thread", "name": name}])
+            ways = (*ways[:-1], (*ways[-1], Choice(say("discord_thread", reader.locale), f"thread:{id}")))
+        parts = view.answer(turn.answer, notes, view.fitted(ways), reader.locale)
+        await deliveries.show(connection, where, spot, key, parts, turn.id, locale=reader.locale)
+        await connection.club.shown(turn.id)
+
+    async def stop(self, who: Who, event: str) -> str:
+        """Stop the answer to a question; what to tell whoever pressed, "" for nothing. Its asker or a manager may."""
+        running = self._running.get(event)
+        if running is None or running.settled:
+            return "discord_nothing_to_stop"
+        if running.user != who.reader.id and not who.reader.manages:
+            return "not_your_button"
+        running.stopped = True
+        if running.task is not None:
+            running.task.cancel()
+        return ""
+
+    def drop(self, event: str) -> None:
+        """The question was taken back: nobody needs its answer."""
+        running = self._running.get(event)
+        if running is not None and running.task is not None and not running.settled:
+            running.stopped = True
+            running.task.cancel()
+
+    # Answers that come later
+
+    async def bring_unshown(self, known: frozenset[str]) -> None:
+        """Answers that were made before a crash and that nobody saw; `known` events are taken up anyway."""
+        async with aclosing(self._connection.club.unshown(PLATFORM)) as answered:
+            async for event in answered:
+                if event.event not in known:
+                    await self._bring(event)
+
+    async def answer_kept(self) -> None:
+        """For as long as we run: whenever questions wait for the provider, try to answer them."""
+        club, host = self._connection.club, self._connection.host
+        while True:
+            if not await club.keeps(PLATFORM):
+                self.kept.clear()
+                await self.kept.wait()
+            await host.sleep(PROVIDER_CHECK)
+            try:
+                async with aclosing(club.answer_kept(PLATFORM)) as events:
+                    async for event in events:
+                        if isinstance(event, Answered | Unanswered):
+                            await self._bring(event)
+            except Exception:  # this task's outer edge: the next round tries again
+                log.exception("kept questions failed")
+
+    async def _bring(self, event: Answered | Unanswered) -> None:
+        """A late answer, as a reply to its question; a command left no message, so its first answer is replied to."""
+        connection = self._connection
+        platform, _, rest = event.event.partition(":")
+        channel, _, asked = rest.partition(":")
+        if platform != PLATFORM or not channel.isdecimal():
+            return
+        reply_to = int(asked) if asked.isdecimal() else None
+        if reply_to is None:
+            interim = (await connection.club.post.delivered(event.event)).get(0)
+            reply_to = int(interim.message) if interim is not None and interim.message is not None else None
+        spot, key = Spot(int(channel), reply_to), f"{event.event}:late"
+        if isinstance(event, Unanswered):
+            where = Conversation(PLATFORM, channel)
+            said = Shown(view.sentence(tell(event.notice, None)))
+            await deliveries.show(connection, where, spot, key, [said])
+            return
+        where = event.turn.conversation
+        reader = await connection.desk.reader(where, Reader(""))
+        await self._show(event.turn, reader, Who(where, reader), spot, key)
+
+
+def packed(question: Question) -> Mapping[str, Any]:
+    """A question as JSON values, until it has been answered."""
+    return {name: getattr(question, name) for name in _FIELDS}
+
+
+def unpacked(fields: Mapping[str, Any], event: str, who: Who, reader: Reader) -> Question:
+    return Question(event, who.conversation, reader, patient=True, **fields)

@@ -1,0 +1,204 @@
+"""Discord, connected: logging in, the gateway's events handed on, and everything that runs beside them."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import discord
+import yarl
+from discord import app_commands
+
+from adapters.discord import view
+from adapters.discord.answers import Answers
+from adapters.discord.books import Books
+from adapters.discord.buttons import Button, Interaction, is_ours
+from adapters.discord.catching import Catching
+from adapters.discord.connection import Connection, spell
+from adapters.discord.hearing import Hearing
+from adapters.discord.line import SILENT, Line
+from adapters.discord.presses import Presses
+from adapters.discord.slash import Slash, Translator
+from adapters.discord.spots import PLATFORM, locale_of
+from adapters.discord.work import Work
+from adapters.host import Host
+from core.club import Club
+from core.desk import Desk
+from core.errors import OperatorError
+from core.model import Notice
+from core.strings import say
+
+log = logging.getLogger(__name__)
+
+_AGAIN = 15.0
+"""Seconds before a connection that could not be made is tried again."""
+_READY = 1.0
+"""Seconds without another server after which the library calls itself ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    token: str = field(repr=False)
+    api_base: str | None = None
+    """Another place than the vendor's, ending in `/api/v10`."""
+    gateway: str | None = None
+    """`ws://` or `wss://`."""
+
+
+async def serve(club: Club, settings: Settings, host: Host) -> None:
+    """Serve until cancelled. Raises OperatorError `token_refused`; what passes by itself is told once and waited out."""
+    direct(settings)
+    told = False
+    while True:
+        try:
+            await _connected(club, settings, host)
+            return
+        except discord.LoginFailure as error:
+            raise OperatorError("token_refused", platform="Discord", setting="DISCORD_TOKEN") from error
+        except (
+            aiohttp.ClientError,
+            discord.GatewayNotFound,
+            discord.HTTPException,
+            discord.ConnectionClosed,
+            OSError,
+        ) as error:
+            if isinstance(error, discord.HTTPException) and error.status == 401:
+                raise OperatorError("token_refused", platform="Discord", setting="DISCORD_TOKEN") from error
+            log.warning("no connection", extra={"reason": type(error).__name__})
+            if not told:
+                host.tell(Notice("platform_unreachable", {"platform": "Discord"}))
+                told = True
+            await host.sleep(_AGAIN)
+
+
+def direct(settings: Settings) -> None:
+    """Point the library at another Discord; these class attributes are the only door it has for that."""
+    if settings.api_base:
+        discord.http.Route.BASE = settings.api_base.rstrip("/")
+    if settings.gateway:
+        discord.gateway.DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.gateway)
+
+
+async def granted(token: str) -> discord.AppInfo:
+    """What the developer portal says of this bot. Raises discord.LoginFailure."""
+    client = discord.Client(intents=discord.Intents.none())
+    try:
+        await client.login(token)
+        return await client.application_info()
+    finally:
+        await client.close()
+
+
+def intents(application: discord.AppInfo) -> discord.Intents:
+    """Servers and messages; what members write to others only where the portal grants it."""
+    flags = application.flags
+    content = flags.gateway_message_content or flags.gateway_message_content_limited
+    return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=content)
+
+
+async def _connected(club: Club, settings: Settings, host: Host) -> None:
+    application = await granted(settings.token)
+    client = Bot(club, settings, host, intents(application))
+    try:
+        await client.start(settings.token)
+    finally:
+        await client.leave()
+
+
+class Bot(discord.AutoShardedClient):
+    """The library's client with our parts around it."""
+
+    def __init__(self, club: Club, settings: Settings, host: Host, intents: discord.Intents, **shards: Any) -> None:
+        super().__init__(
+            intents=intents,
+            allowed_mentions=SILENT,
+            guild_ready_timeout=_READY,
+            max_messages=None,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            **shards,
+        )
+        self._host = host
+        desk = Desk(club, spell, source=host.source, link_for=host.link_for)
+        self._ours = Connection(club, desk, self, Line(self, host.now), host)
+        self._answers = Answers(self._ours)
+        api_host = urlsplit(settings.api_base).netloc if settings.api_base else None
+        self.work = Work(self._ours, self._answers, Books(self._ours, api_host))
+        self._presses = Presses(self._ours, self._answers, self.work)
+        self._hearing = Hearing(self._ours, self.work, self._answers)
+        self._catching = Catching(self._ours, self._hearing)
+        self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
+        Slash(self._ours, self.work).register(self.tree)
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._once = False
+
+    async def setup_hook(self) -> None:
+        Button.hear = self._presses.hear
+        self.add_dynamic_items(Button)
+        await self.tree.set_translator(Translator())
+        await self.tree.sync()
+        self._behind(self._answers.answer_kept(), "kept questions")
+        self._behind(self._catching.beat(), "beat")
+
+    def _behind(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def on_ready(self) -> None:
+        """After every IDENTIFY: at the start, and when a session could not be resumed."""
+        if not self._once:
+            self._once = True
+            known = await self.work.resume()
+            await self._answers.bring_unshown(known)
+            name = self.user.name if self.user is not None else ""
+            self._host.tell(Notice("run_up", {"platform": "Discord", "name": name}))
+        await self._catching.catch_up()
+
+    async def on_message(self, message: discord.Message) -> None:
+        if message.guild is None and not message.author.bot:
+            await self._ours.club.post.remember(PLATFORM, f"direct:{message.channel.id}", True)
+        await self._hearing.hear(message)
+
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        await self._hearing.heard_again(payload.message)
+
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        await self._hearing.gone(payload.channel_id, payload.message_id)
+
+    async def on_interaction(self, interaction: Interaction) -> None:
+        """Presses of buttons that no item of ours hears: still one clear sentence."""
+        if interaction.type is discord.InteractionType.component:
+            data: Any = interaction.data
+            if not is_ours(interaction, str(data["custom_id"])):
+                await self._presses.unknown(interaction)
+
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        """One line in the first channel that can be written to, once per server."""
+        post, key = self._ours.club.post, f"hello:{guild.id}"
+        if await post.recall(PLATFORM, key) is not None:
+            return
+        for channel in guild.text_channels:
+            if channel.permissions_for(guild.me).send_messages:
+                await post.remember(PLATFORM, key, True)
+                text = say("discord_hello", locale_of(guild.preferred_locale), help=spell("help"), add=spell("add"))
+                await channel.send(view.sentence(text), allowed_mentions=SILENT)
+                return
+
+    async def on_error(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """The outer edge of the gateway's events."""
+        log.exception("an event failed", extra={"event_name": event})
+
+    async def leave(self) -> None:
+        """Stop what is under way and close the connection. What was recorded is taken up at the next start."""
+        await self.work.close()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._once:
+            await self._catching.note()
+        await self.close()

@@ -1,0 +1,82 @@
+"""Catching up: after a restart or a session that ended, what was said meanwhile is read from the channels themselves."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+import discord
+
+from adapters.discord.connection import Connection
+from adapters.discord.hearing import Hearing
+from adapters.discord.spots import PLATFORM
+
+log = logging.getLogger(__name__)
+
+BEAT = 20.0
+"""Seconds between two notes that we are connected: how far back is looked."""
+MARGIN = timedelta(seconds=60)
+"""Looked back further than the last note: a message is looked at twice rather than never. Events known are not taken again."""
+LONGEST = timedelta(hours=24)
+"""Questions older than this are not answered out of the blue."""
+_MOST = 500
+"""Messages of one channel that are looked through."""
+_ALIVE = "alive"
+
+
+class Catching:
+    def __init__(self, connection: Connection, hearing: Hearing) -> None:
+        self._connection = connection
+        self._hearing = hearing
+
+    async def beat(self) -> None:
+        """For as long as we run: note that we are connected."""
+        while True:
+            await self._connection.host.sleep(BEAT)
+            if self._connection.client.is_ready() and not self._connection.client.is_closed():
+                await self.note()
+
+    async def note(self) -> None:
+        await self._connection.club.post.remember(PLATFORM, _ALIVE, self._connection.host.now().timestamp())
+
+    async def since(self) -> datetime | None:
+        """From when on messages may have been missed; None at the first start."""
+        alive = await self._connection.club.post.recall(PLATFORM, _ALIVE)
+        if alive is None:
+            return None
+        now = self._connection.host.now()
+        return max(datetime.fromtimestamp(float(alive), now.tzinfo) - MARGIN, now - LONGEST)
+
+    async def catch_up(self) -> int:
+        """Hear what was said since we were last connected; how many messages were for us and new."""
+        since = await self.since()
+        found = 0
+        if since is not None:
+            for channel in await self._channels(since):
+                found += await self._channel(channel, since)
+        await self.note()
+        if found:
+            log.info("caught up", extra={"messages": found})
+        return found
+
+    async def _channels(self, since: datetime) -> list[Any]:
+        """Where something was said since then and may be read; direct conversations are known from before."""
+        first = discord.utils.time_snowflake(since)
+        channels: list[Any] = []
+        for guild in self._connection.client.guilds:
+            spoken: list[Any] = [*guild.text_channels, *guild.threads]
+            for channel in spoken:
+                last = channel.last_message_id
+                if last is not None and last > first and channel.permissions_for(guild.me).read_message_history:
+                    channels.append(channel)
+        direct = await self._connection.club.post.recall_all(PLATFORM, "direct:")
+        ids = [int(key.rpartition(":")[2]) for key in direct]
+        return channels + [self._connection.client.get_partial_messageable(id) for id in ids]
+
+    async def _channel(self, channel: Any, since: datetime) -> int:
+        found = 0
+        try:
+            async for message in channel.history(after=since, limit=_MOST, oldest_first=True):
+                found += await self._hearing.hear(message)
+        except (discord.Forbidden, discord.NotFound):
+            log.info("a channel cannot be read", extra={"channel": str(channel.id)})
+        return found

@@ -1,0 +1,65 @@
+"""Messages that outlive a crash: each part of what answers an event is on record before and after it is sent."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from adapters.discord.connection import Connection
+from adapters.discord.line import Gone
+from adapters.discord.spots import Spot
+from adapters.discord.view import Shown, with_further
+from core.model import Choice, Conversation
+from core.strings import say
+
+
+async def show(
+    connection: Connection,
+    where: Conversation,
+    spot: Spot,
+    key: str,
+    parts: Sequence[Shown],
+    turn: str | None = None,
+    *,
+    locale: str | None = None,
+    about: str = "",
+) -> list[int]:
+    """Show `parts` as what answers `key`, in place of what stands there for it; the messages' ids.
+
+    A part that already shows this turn is left alone: after a crash this goes on where it ended. A part that was being
+    sent when the process died is sent again under the same nonce, by which the vendor knows it.
+    """
+    post = connection.club.post
+    delivered = await post.delivered(key)
+    messages = []
+    for part, wanted in enumerate(parts):
+        found = delivered.get(part)
+        message = int(found.message) if found is not None and found.message is not None else None
+        if message is not None and turn is not None and found is not None and found.turn == turn:
+            messages.append(message)
+            continue
+        shown = await whole(connection, where, wanted, locale)
+        if message is not None:
+            try:
+                await connection.line.edit(spot, message, shown, about)
+            except Gone:
+                message = None
+        if message is None:
+            await post.sending(where, key, part)
+            place = spot if part == 0 else replace(spot, reply_to=None)
+            message = await connection.line.send(place, shown, key, part, about)
+        await post.sent(where, key, part, str(message), turn)
+        messages.append(message)
+    for part, found in delivered.items():
+        if part >= len(parts):
+            if found.message is not None:
+                await connection.line.delete(spot, int(found.message))
+            await post.withdrawn(key, part)
+    return messages
+
+
+async def whole(connection: Connection, where: Conversation, shown: Shown, locale: str | None) -> Shown:
+    """The message with a button to the notes it has no room for, kept so that it works after a restart."""
+    if not shown.further:
+        return shown
+    notes = [[choice.label, choice.id] for choice in shown.further]
+    [id] = await connection.club.post.buttons(where, [{"do": "notes", "notes": notes}])
+    return with_further(shown, Choice(say("discord_more_notes", locale), f"page:{id}"))

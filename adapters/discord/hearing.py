@@ -1,0 +1,124 @@
+"""What people write: which messages are for the bot, and what is made of them."""
+
+import re
+from dataclasses import asdict, replace
+from pathlib import PurePath
+from typing import Any
+
+import discord
+
+from adapters.discord.answers import Answers
+from adapters.discord.books import File
+from adapters.discord.connection import Connection
+from adapters.discord.spots import PLATFORM, Spot, Who, who_wrote
+from adapters.discord.work import Work
+from core.model import Event
+
+_BOOKS = frozenset((".epub", ".pdf", ".mobi", ".azw", ".azw3", ".fb2", ".docx", ".html", ".htm", ".md", ".txt", ".zip"))
+_PEOPLE = re.compile(r"<@[!&]?\d+>")
+_WRITTEN = (discord.MessageType.default, discord.MessageType.reply)
+
+
+class Hearing:
+    def __init__(self, connection: Connection, work: Work, answers: Answers) -> None:
+        self._connection = connection
+        self._work = work
+        self._answers = answers
+
+    async def hear(self, message: discord.Message) -> bool:
+        """Take a message up when it is for us; True when it is new to us."""
+        if message.author.bot or message.webhook_id is not None or message.type not in _WRITTEN:
+            return False
+        who = who_wrote(message, await self._connection.locale_of(message.author.id))
+        if not who.direct and self._me not in {user.id for user in message.mentions}:
+            return await self._unaddressed(message, who)
+        return await self._addressed(message, who)
+
+    async def heard_again(self, message: discord.Message) -> None:
+        """A message was changed: the answer to it is made once more, in place."""
+        if message.author.bot or message.edited_at is None or message.type not in _WRITTEN:
+            return
+        key = _key(message)
+        if not await self._connection.club.post.delivered(key):
+            return
+        who = who_wrote(message, await self._connection.locale_of(message.author.id))
+        text = self._words(message)
+        if text and (who.direct or self._me in {user.id for user in message.mentions}):
+            await self._take(message, who, {"do": "ask", "text": text, "shown_as": key}, key=f"{key}:e")
+
+    async def gone(self, channel: int, message: int) -> None:
+        """A question was deleted: its answer goes, too."""
+        key = f"{PLATFORM}:{channel}:{message}"
+        self._answers.drop(key)
+        for part, found in (await self._connection.club.post.delivered(key)).items():
+            if found.message is not None:
+                await self._connection.line.delete(Spot(channel), int(found.message))
+            await self._connection.club.post.withdrawn(key, part)
+
+    @property
+    def _me(self) -> int:
+        user = self._connection.client.user
+        return 0 if user is None else user.id
+
+    def _words(self, message: discord.Message) -> str:
+        """What was written, without whom it was written to."""
+        return _PEOPLE.sub("", message.content).strip()
+
+    async def _addressed(self, message: discord.Message, who: Who) -> bool:
+        text = self._words(message)
+        files = self._files(message, text)
+        if files:
+            new = [
+                await self._take(message, who, {"do": "add", "file": asdict(file)}, key=f"{_key(message)}:{file.id}")
+                for file in files
+            ]
+            return any(new)
+        if not text:
+            return await self._take(message, who, {"do": "say", "what": "help"})
+        return await self._take(message, who, {"do": "ask", "text": text})
+
+    def _files(self, message: discord.Message, text: str) -> list[File]:
+        """The books that came with a message, or with the one it replies to without a word."""
+        found = [File.of(file, message.channel.id, message.id) for file in message.attachments]
+        referenced = message.reference.resolved if message.reference is not None else None
+        if not found and not text and isinstance(referenced, discord.Message):
+            found = [File.of(file, message.channel.id, referenced.id) for file in referenced.attachments]
+        if text and message.guild is not None:
+            # With words beside it a picture is a picture: only what looks like a book is one.
+            found = [file for file in found if _looks_like_a_book(file.name)]
+        return found
+
+    async def _unaddressed(self, message: discord.Message, who: Who) -> bool:
+        """A reply without its ping, a follow-up in the thread of an answer: a question where its words may be read."""
+        replied = message.reference.message_id if message.reference is not None else None
+        post = self._connection.club.post
+        ours = replied is not None and await post.turn_of(who.conversation, str(replied)) is not None
+        follows = False
+        if replied is None and who.conversation.thread is not None and not message.mentions:
+            parent = replace(who.conversation, thread=None)
+            follows = await post.turn_of(parent, who.conversation.thread) is not None
+        if not ours and not follows:
+            return False
+        if text := self._words(message):
+            return await self._take(message, who, {"do": "ask", "text": text})
+        if message.attachments or message.stickers:
+            return False
+        hint = f"hint:{who.conversation.thread or who.conversation.channel}"
+        if await post.recall(PLATFORM, hint) is not None:
+            return False
+        await post.remember(PLATFORM, hint, True)
+        return await self._take(message, who, {"do": "say", "what": "discord_mention_hint"})
+
+    async def _take(self, message: discord.Message, who: Who, payload: dict[str, Any], *, key: str = "") -> bool:
+        spot = Spot(message.channel.id, None if who.direct else message.id)
+        replied = message.reference.message_id if message.reference is not None else None
+        payload |= {"spot": asdict(spot), "reply_to": replied, **who.written()}
+        return await self._work.take(Event(key or _key(message), PLATFORM, self._work.lane(who.conversation), payload))
+
+
+def _key(message: discord.Message) -> str:
+    return f"{PLATFORM}:{message.channel.id}:{message.id}"
+
+
+def _looks_like_a_book(name: str) -> bool:
+    return PurePath(name).suffix.lower() in _BOOKS

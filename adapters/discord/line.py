@@ -1,0 +1,154 @@
+"""The way to Discord by discord.py: messages sent, changed and deleted, by channel or by an interaction's token; few ways to fail."""
+
+import hashlib
+import io
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import aiohttp
+import discord
+
+from adapters.discord.buttons import drawn
+from adapters.discord.spots import Spot
+from adapters.discord.view import Shown
+from core.model import Attachment
+
+log = logging.getLogger(__name__)
+
+SILENT = discord.AllowedMentions.none()
+"""Nobody is notified, whatever a text says; the one who is replied to neither."""
+
+_ENDED = (10015, 50027, 10062)
+"""Codes of a token that is not good any more."""
+_OLD = 30046
+"""Code: too many edits of messages older than an hour."""
+
+
+class Gone(Exception):
+    """The message or its channel is not there any more, or cannot be changed any more."""
+
+
+class Unwritable(Exception):
+    """The bot may not write there. `code` is the vendor's."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Line:
+    """One connection's voice. What the library raises becomes `Gone` or `Unwritable`; the rest passes through."""
+
+    def __init__(self, client: discord.Client, now: Callable[[], datetime]) -> None:
+        self._client = client
+        self._now = now
+
+    async def send(self, spot: Spot, shown: Shown, key: str = "", part: int = 0, about: str = "") -> int:
+        """Post a message; its id. With a `key` a repetition within minutes makes no second message."""
+        if spot.speaks(self._now()):
+            try:
+                return await self._follow_up(spot, shown, about)
+            except discord.HTTPException as error:
+                if error.code not in _ENDED:
+                    raise _failed(error) from error
+        if spot.private:
+            raise Gone  # what was for one person is not shown to all
+        channel = self._client.get_partial_messageable(spot.channel)
+        how: dict[str, Any] = {}
+        if spot.reply_to is not None:
+            how["reference"] = discord.MessageReference(
+                message_id=spot.reply_to, channel_id=spot.channel, fail_if_not_exists=False
+            )
+        if key:
+            how["nonce"] = hashlib.blake2b(f"{key}/{part}".encode(), digest_size=12).hexdigest()
+        try:
+            sent = await channel.send(**self._body(shown, about), **how, suppress_embeds=True)
+        except discord.Forbidden as error:
+            if shown.files and error.code == 50013:  # perhaps only files are not allowed: the words go without
+                return await self.send(spot, Shown(shown.content, shown.rows), key, part, about)
+            if spot.reply_to is not None and error.code == 50013:  # or earlier messages may not be read
+                bare = Spot(spot.channel, None, spot.token, spot.born, spot.private)
+                return await self.send(bare, shown, key, part, about)
+            raise Unwritable(error.code) from error
+        except discord.HTTPException as error:
+            raise _failed(error) from error
+        return sent.id
+
+    async def _follow_up(self, spot: Spot, shown: Shown, about: str) -> int:
+        sent = await self._hook(spot).send(
+            **self._body(shown, about), ephemeral=spot.private, wait=True, suppress_embeds=True
+        )
+        return int(sent.id)
+
+    async def edit(self, spot: Spot, message: int, shown: Shown, about: str = "") -> None:
+        """Change a message; files it had go. Raises Gone when it is not there or too old."""
+        body = self._body(shown, about)
+        body["attachments"] = body.pop("files", [])
+        body.setdefault("view", None)
+        if spot.speaks(self._now()):
+            try:
+                await self._hook(spot).edit_message(message, **body)
+                return
+            except discord.HTTPException as error:
+                if error.code not in (*_ENDED, 10008):
+                    raise _failed(error) from error
+        if spot.private:
+            raise Gone
+        try:
+            await self._client.get_partial_messageable(spot.channel).get_partial_message(message).edit(**body)
+        except discord.HTTPException as error:
+            raise _failed(error) from error
+
+    async def delete(self, spot: Spot, message: int) -> None:
+        """Take a message away; one that is gone already is fine."""
+        try:
+            if spot.private:
+                await self._hook(spot).delete_message(message)
+            else:
+                await self._client.get_partial_messageable(spot.channel).get_partial_message(message).delete()
+        except discord.HTTPException as error:
+            if error.status not in (401, 403, 404):
+                raise
+
+    async def typing(self, spot: Spot) -> None:
+        """Show for ten seconds that something is on its way."""
+        try:
+            await self._client.http.send_typing(spot.channel)
+        except discord.HTTPException:
+            log.info("typing refused")  # it says nothing that the answer will not say
+
+    def _hook(self, spot: Spot) -> discord.Webhook:
+        data: Any = {"id": self._client.application_id, "type": 3, "token": spot.token}
+        # The library makes an interaction's webhook in just this way; it has no public door for a token kept by others.
+        return discord.Webhook.from_state(data, self._client._connection)
+
+    @staticmethod
+    def _body(shown: Shown, about: str) -> dict[str, Any]:
+        body: dict[str, Any] = {"content": shown.content, "allowed_mentions": SILENT}
+        view = drawn(shown.rows, about)
+        if view is not None:
+            body["view"] = view
+        if shown.files:
+            body["files"] = files(shown.files)
+        return body
+
+
+def files(attachments: Sequence[Attachment]) -> list[discord.File]:
+    return [discord.File(io.BytesIO(file.data), file.name) for file in attachments]
+
+
+def _failed(error: discord.HTTPException) -> Exception:
+    if isinstance(error, discord.NotFound) or error.code == _OLD:
+        return Gone()
+    if isinstance(error, discord.Forbidden):
+        return Unwritable(error.code)
+    return error
+
+
+def passes(error: Exception) -> bool:
+    """True for what may be well a little later: the network, the vendor's own trouble."""
+    if isinstance(error, discord.HTTPException):
+        return error.status >= 500 or error.status == 429
+    return isinstance(error, aiohttp.ClientError | OSError | TimeoutError)

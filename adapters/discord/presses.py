@@ -1,0 +1,312 @@
+"""Buttons pressed: passages that only the presser sees, which close and grow in place; everything else the desk knows."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import discord
+
+from adapters.discord import deliveries, view
+from adapters.discord.answers import Answers, packed
+from adapters.discord.buttons import Interaction, drawn
+from adapters.discord.connection import Connection
+from adapters.discord.line import SILENT, Gone, files
+from adapters.discord.spots import PLATFORM, TOKEN_LIVES, Spot, Who, spot_of, who_used, written_spot
+from adapters.discord.view import Shown
+from adapters.discord.work import Work
+from core.errors import Missing
+from core.model import Choice, Event, Question, Reply
+from core.strings import say
+
+PROMPT = 0.7
+"""Seconds in which an answer is expected to be there at once; after them the press is acknowledged and answered later."""
+
+_Result = TypeVar("_Result")
+
+
+async def in_time(
+    interaction: Interaction, work: Awaitable[_Result], *, private: bool, update: bool = False
+) -> _Result:
+    """The result of `work`; when it takes its time, the interaction is acknowledged meanwhile (its deadline is 3 s)."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=PROMPT)
+        if not task.done():
+            if update:
+                await interaction.response.defer()
+            else:
+                await interaction.response.defer(ephemeral=private, thinking=True)
+        return await task
+    finally:
+        task.cancel()
+
+
+async def respond(
+    connection: Connection, interaction: Interaction, parts: Sequence[Shown], *, private: bool, about: str = ""
+) -> list[tuple[int, Spot]]:
+    """Answer an interaction with these messages, deferred or not; their ids, each with the spot it can be reached by."""
+    spot = spot_of(interaction, private=private)
+    sent: list[int] = []
+    for shown in parts:
+        if not interaction.response.is_done():
+            body: dict[str, Any] = {"content": shown.content, "allowed_mentions": SILENT, "suppress_embeds": True}
+            if (drawing := drawn(shown.rows, about)) is not None:
+                body["view"] = drawing
+            if shown.files:
+                body["files"] = files(shown.files)
+            made = await interaction.response.send_message(**body, ephemeral=private)
+            sent.append(int(made.message_id or 0))
+        else:
+            sent.append(await connection.line.send(spot, shown, about=about))
+    return [(id, spot) for id in sent]
+
+
+class Presses:
+    def __init__(self, connection: Connection, answers: Answers, work: Work) -> None:
+        self._connection = connection
+        self._answers = answers
+        self._work = work
+
+    async def hear(self, interaction: Interaction, kind: str, id: str) -> None:
+        """Do what a button says; whatever goes wrong is one sentence for the one who pressed."""
+        who = who_used(interaction)
+        try:
+            reader = await self._connection.reader(who)
+            who = replace(who, reader=reader)
+            await self._act(interaction, kind, id, who)
+        except Exception as error:  # noqa: BLE001  # the outer edge of a press: a sentence, never a spinner
+            await self._failed(interaction, error, who)
+
+    async def unknown(self, interaction: Interaction) -> None:
+        """A button that is not ours or does not stand there."""
+        await self._failed(interaction, Missing("unknown_button"), who_used(interaction))
+
+    async def _failed(self, interaction: Interaction, error: Exception, who: Who) -> None:
+        if isinstance(error, discord.HTTPException) and error.code in (10062, 40060):
+            return  # too late, or another process was faster: pressing again works
+        said = view.sentence(self._connection.sentence(error, who.reader.locale))
+        try:
+            if not interaction.response.is_done():
+                await interaction.response.send_message(said, ephemeral=True, allowed_mentions=SILENT)
+            else:
+                await interaction.followup.send(said, ephemeral=True, allowed_mentions=SILENT)
+        except discord.HTTPException:
+            return  # the token has ended: nobody can be told any more
+
+    async def _act(self, interaction: Interaction, kind: str, id: str, who: Who) -> None:
+        match kind:
+            case "note":
+                await self._note(interaction, id, who)
+            case "act":
+                await self._ask_desk(interaction, id, who)
+            case "step":
+                await self._step(interaction, id, who)
+            case "close":
+                await self._close(interaction, id, who)
+            case "share":
+                await self._share(interaction, id, who)
+            case "page":
+                await self._further(interaction, id, who)
+            case "stop":
+                await self._stop(interaction, id, who)
+            case "thread":
+                await self._thread(interaction, id, who)
+            case "anyway":
+                await self._anyway(interaction, id, who)
+
+    def _pressing(self, interaction: Interaction, id: str, who: Who) -> "Awaitable[Reply | Question]":
+        return self._connection.desk.press(
+            who.conversation, who.reader, id, event=_key(interaction), private=who.direct
+        )
+
+    # Passages
+
+    async def _note(self, interaction: Interaction, id: str, who: Who) -> None:
+        """Open the passage for this reader, or close what the same press opened."""
+        memo = _memo(interaction, id)
+        open_now = await self._connection.club.post.recall(PLATFORM, memo)
+        if open_now is not None:
+            await self._connection.club.post.forget(PLATFORM, memo)
+            await interaction.response.defer()
+            await self._take_away(open_now)
+            return
+        reply = await in_time(interaction, self._pressing(interaction, id, who), private=True)
+        await self._open(interaction, reply, id, f"{id}.0.0.1", who)
+
+    async def _open(self, interaction: Interaction, reply: Reply | Question, note: str, shares: str, who: Who) -> None:
+        if isinstance(reply, Question):
+            raise Missing("unknown_button")
+        parts = view.messages(self._with_share(reply, shares, who))
+        sent = await respond(self._connection, interaction, parts, private=True, about=note)
+        await self._remember(interaction, note, [(id, spot.token or "", spot.born) for id, spot in sent])
+
+    def _with_share(self, reply: Reply, pressed: str, who: Who) -> Reply:
+        """The passage with a button that shows it to everybody, where there is anybody else; `pressed` opened it."""
+        if reply.passage is None or who.direct or not reply.choices:
+            return reply
+        share = Choice(say("discord_share", who.reader.locale), f"share:{pressed}")
+        last = reply.choices[-1]
+        return replace(reply, choices=(*reply.choices[:-1], (*last[:-1], share, last[-1])))
+
+    async def _step(self, interaction: Interaction, id: str, who: Who) -> None:
+        """Other text in place of what stands there."""
+        reply = await in_time(interaction, self._pressing(interaction, id, who), private=True, update=True)
+        if isinstance(reply, Question):
+            raise Missing("unknown_button")
+        note = id.split(".")[0] if "." in id else ""
+        parts = view.messages(self._with_share(reply, id, who) if note else reply)
+        message = interaction.message
+        if message is None:
+            return
+        memo = _memo(interaction, note)
+        before = await self._connection.club.post.recall(PLATFORM, memo) if note else None
+        stands: list[Any] = [row for row in before or () if row[0] != message.id]
+        spot = spot_of(interaction, private=bool(message.flags.ephemeral))
+        kept: list[tuple[int, str, float]] = []
+        for row, shown in zip(stands, parts[:-1], strict=False):
+            # What stands above belongs to an earlier press and is reached by its token.
+            await self._change(spot.channel, row, shown, note)
+            kept.append((int(row[0]), str(row[1]), float(row[2])))
+        here, *below = parts[len(kept) :]
+        await self._update(interaction, here, note)
+        kept.append((message.id, interaction.token, spot.born))
+        kept += [
+            (await self._connection.line.send(spot, shown, about=note), interaction.token, spot.born) for shown in below
+        ]
+        for row in stands[len(parts) - 1 :]:
+            await self._take_away([row])
+        if note:
+            await self._remember(interaction, note, kept)
+
+    async def _update(self, interaction: Interaction, shown: Shown, note: str) -> None:
+        drawing = drawn(shown.rows, note)
+        body: dict[str, Any] = {"content": shown.content, "view": drawing, "allowed_mentions": SILENT}
+        body["attachments"] = files(shown.files)
+        if interaction.response.is_done():
+            await interaction.edit_original_response(**body)
+        else:
+            await interaction.response.edit_message(**body)
+
+    async def _change(self, channel: int, row: Sequence[Any], shown: Shown, note: str) -> None:
+        try:
+            await self._connection.line.edit(_spot(channel, row), int(row[0]), shown, note)
+        except Gone:
+            return  # its reader has put it away
+
+    async def _close(self, interaction: Interaction, note: str, who: Who) -> None:
+        memo = _memo(interaction, note)
+        message = interaction.message
+        stands = await self._connection.club.post.recall(PLATFORM, memo) if note else None
+        await self._connection.club.post.forget(PLATFORM, memo)
+        await interaction.response.defer()
+        await interaction.delete_original_response()
+        await self._take_away([row for row in stands or () if message is None or row[0] != message.id])
+
+    async def _take_away(self, rows: Sequence[Sequence[Any]]) -> None:
+        for row in rows:
+            await self._connection.line.delete(_spot(0, row), int(row[0]))
+
+    async def _remember(self, interaction: Interaction, note: str, rows: Sequence[tuple[int, str, float]]) -> None:
+        """Keep, for as long as the tokens live, how to close what this reader has open: a restart makes no difference."""
+        until = datetime.fromtimestamp(min(born for _, _, born in rows) + TOKEN_LIVES, UTC)
+        await self._connection.club.post.remember(
+            PLATFORM, _memo(interaction, note), [list(row) for row in rows], until
+        )
+
+    async def _share(self, interaction: Interaction, id: str, who: Who) -> None:
+        """The passage for everybody; past the sharer's own place, others click before they read."""
+        reply = await in_time(interaction, self._pressing(interaction, id, who), private=False)
+        if isinstance(reply, Question) or reply.passage is None:
+            raise Missing("unknown_button")
+        parts = view.messages(replace(reply, choices=()), hidden=reply.passage.ahead is not None)
+        await respond(self._connection, interaction, parts, private=False)
+
+    async def _further(self, interaction: Interaction, id: str, who: Who) -> None:
+        """The footnotes there was no room for."""
+        action = await self._connection.club.post.pressed(who.conversation, who.reader, id)
+        notes = [Choice(str(label), str(note), "note") for label, note in action.get("notes", ())]
+        rows, further = view.noted(notes, view.ROWS)
+        said = view.sentence(say("discord_more_notes", who.reader.locale))
+        shown = await deliveries.whole(
+            self._connection, who.conversation, Shown(said, rows, further), who.reader.locale
+        )
+        await respond(self._connection, interaction, [shown], private=True)
+
+    # Everything else
+
+    async def _ask_desk(self, interaction: Interaction, id: str, who: Who) -> None:
+        reply = await in_time(interaction, self._pressing(interaction, id, who), private=True)
+        if isinstance(reply, Question):
+            await self._put(interaction, reply, who)
+            return
+        if reply.deleted is not None:
+            await self._delete(interaction, reply.deleted, who)
+        if reply.passage is not None:
+            await self._open(interaction, reply, id, id, who)
+            return
+        await respond(self._connection, interaction, view.messages(reply), private=reply.private)
+
+    async def _delete(self, interaction: Interaction, turn: str, who: Who) -> None:
+        spot = Spot(int(interaction.channel_id or 0))
+        for message in await self._connection.club.post.messages(who.conversation, turn):
+            await self._connection.line.delete(spot, int(message))
+
+    async def _put(self, interaction: Interaction, question: Question, who: Who) -> None:
+        """A question a button asks; what does not come from the book is for the presser alone."""
+        private = question.without_book and not who.direct
+        spot = spot_of(interaction, private=private)
+        payload = {"do": "put", "question": packed(question), "spot": written_spot(spot), **who.written()}
+        event = Event(question.event, PLATFORM, self._work.lane(who.conversation), payload)
+        if not await self._connection.club.post.receive(event):
+            return
+        await self._work.begin(interaction, event, private=private)
+
+    async def _stop(self, interaction: Interaction, id: str, who: Who) -> None:
+        action = await self._connection.club.post.pressed(who.conversation, who.reader, id)
+        said = await self._answers.stop(who, str(action.get("event", "")))
+        if said:
+            text = view.sentence(say(said, who.reader.locale))
+            await interaction.response.send_message(text, ephemeral=True, allowed_mentions=SILENT)
+        else:
+            await interaction.response.defer()
+
+    async def _thread(self, interaction: Interaction, id: str, who: Who) -> None:
+        """A thread under the answer, for follow-ups."""
+        action = await self._connection.club.post.pressed(who.conversation, who.reader, id)
+        message = interaction.message
+        if message is None:
+            return
+        try:
+            thread = await message.create_thread(name=str(action.get("name", "…"))[: view.NAME])
+        except discord.Forbidden as error:
+            raise Missing("discord_no_threads") from error
+        except discord.HTTPException as error:
+            if error.code != 160004:  # there is one already
+                raise
+            said = say("discord_thread_there", who.reader.locale)
+        else:
+            said = say("discord_thread_made", who.reader.locale, thread=thread.name)
+        await interaction.response.send_message(view.sentence(said), ephemeral=True, allowed_mentions=SILENT)
+
+    async def _anyway(self, interaction: Interaction, id: str, who: Who) -> None:
+        action = await self._connection.club.post.pressed(who.conversation, who.reader, id)
+        file = dict(action.get("file") or {}) | {"partly": True}
+        spot = spot_of(interaction)
+        payload = {"do": "add", "file": file, "spot": asdict(spot), **who.written()}
+        event = Event(_key(interaction), PLATFORM, self._work.lane(who.conversation), payload)
+        if await self._connection.club.post.receive(event):
+            await self._work.begin(interaction, event, private=False)
+
+
+def _key(interaction: Interaction) -> str:
+    return f"{PLATFORM}:{interaction.channel_id}:i{interaction.id}"
+
+
+def _memo(interaction: Interaction, note: str) -> str:
+    return f"open:{interaction.channel_id}:{interaction.user.id}:{note}"
+
+
+def _spot(channel: int, row: Sequence[Any]) -> Spot:
+    return Spot(channel, None, str(row[1]), float(row[2]), private=True)

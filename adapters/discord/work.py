@@ -1,0 +1,176 @@
+"""What Discord told us, from its record to its end: in order within a channel, taken up again after a restart."""
+
+import logging
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Any
+
+import discord
+
+from adapters.discord import deliveries, view
+from adapters.discord.answers import Answers, unpacked
+from adapters.discord.books import Books, File
+from adapters.discord.buttons import Interaction
+from adapters.discord.connection import Connection
+from adapters.discord.drafts import Typing
+from adapters.discord.line import Gone, Unwritable, passes
+from adapters.discord.spots import PLATFORM, Spot, Who, read_spot
+from adapters.discord.view import Shown
+from adapters.lanes import Lanes
+from core.model import Conversation, Event, Reader, Reply
+from core.strings import say
+
+log = logging.getLogger(__name__)
+
+_AGAIN = (1.0, 3.0, 10.0, 30.0)
+"""Seconds before something that failed by the network or at the vendor is tried again; the last one from then on."""
+
+
+class Work:
+    """Deals with events. Each is on record before it begins and is ended when what it said stands there."""
+
+    def __init__(self, connection: Connection, answers: Answers, books: Books) -> None:
+        self._connection = connection
+        self._answers = answers
+        self._books = books
+        self._lanes = Lanes()
+        self.typing = Typing(connection)
+
+    @staticmethod
+    def lane(where: Conversation) -> str:
+        """Threads keep the order of their channel: they share its books."""
+        return f"{PLATFORM}:{where.channel}"
+
+    async def take(self, event: Event) -> bool:
+        """Keep what was told and deal with it; False when it is known already."""
+        if not await self._connection.club.post.receive(event):
+            return False
+        self._add(event)
+        return True
+
+    def _add(self, event: Event) -> None:
+        spot = read_spot(event.payload["spot"])
+        asks = event.payload["do"] in ("ask", "put")
+        if asks:
+            self.typing.begin(spot)  # whoever asks sees at once that they were heard, also when others are first
+
+        async def work() -> None:
+            try:
+                await self._do(event)
+            finally:
+                if asks:
+                    self.typing.end(spot)
+
+        self._lanes.add(event.lane, work)
+
+    async def begin(self, interaction: Interaction, event: Event, *, private: bool) -> None:
+        """Acknowledge a command that takes its time, keep where its answer goes, and deal with it."""
+        made = await interaction.response.defer(ephemeral=private, thinking=True)
+        if made is not None and made.message_id is not None:
+            where = Who.read(event.payload).conversation
+            await self._connection.club.post.sent(where, event.key, 0, str(made.message_id))
+        self._add(event)
+
+    async def resume(self) -> frozenset[str]:
+        """Take up what a stop or a crash left undone; the keys."""
+        events = await self._connection.club.post.unfinished(PLATFORM)
+        for event in events:
+            self._add(event)
+        return frozenset(event.key for event in events)
+
+    async def close(self) -> None:
+        self.typing.close()
+        await self._lanes.close()
+
+    async def settled(self) -> None:
+        await self._lanes.settled()
+
+    async def _do(self, event: Event) -> None:
+        """Until it is done; trouble on the way is waited out, and nothing else of this channel overtakes it."""
+        attempt = 0
+        while True:
+            try:
+                await self._once(event)
+                break
+            except (Gone, Unwritable) as error:
+                log.warning("nowhere to answer", extra={"event_key": event.key, "reason": type(error).__name__})
+                await self._tell_privately(event, error)
+                break
+            except Exception as error:
+                if not passes(error):
+                    raise
+                pause = _AGAIN[min(attempt, len(_AGAIN) - 1)]
+                log.warning("trying again", extra={"event_key": event.key, "seconds": pause})
+                await self._connection.host.sleep(pause)
+                attempt += 1
+        await self._connection.club.post.finish(event.key)
+
+    async def _once(self, event: Event) -> None:
+        payload = event.payload
+        who, spot = Who.read(payload), read_spot(payload["spot"])
+        reader = await self._connection.reader(who)
+        key = str(payload.get("shown_as", event.key))
+        try:
+            await self._act(payload, event.key, key, who, reader, spot)
+        except (Gone, Unwritable, discord.HTTPException):
+            raise
+        except Exception as error:  # the outer edge of one event: whatever it is, there is a sentence
+            if passes(error):
+                raise
+            said = Shown(view.sentence(self._connection.sentence(error, reader.locale)))
+            await deliveries.show(self._connection, who.conversation, spot, key, [said])
+
+    def _act(self, payload: Any, event: str, key: str, who: Who, reader: Reader, spot: Spot) -> "Awaitable[None]":
+        match payload["do"]:
+            case "ask":
+                return self._ask(payload, event, key, who, reader, spot)
+            case "put":
+                question = unpacked(payload["question"], event, who, reader)
+                return self._answers.ask(question, who, spot, key)
+            case "add":
+                return self._books.take(File.read(payload["file"]), who, reader, spot, key)
+            case "say":
+                return self._say(payload, key, who, reader, spot)
+            case _:
+                return self._interrupted(key, who, reader, spot)
+
+    async def _ask(self, payload: Any, event: str, key: str, who: Who, reader: Reader, spot: Spot) -> None:
+        desk, post = self._connection.desk, self._connection.club.post
+        question = desk.question(who.conversation, reader, payload["text"], event=event, private=who.direct)
+        earlier = None
+        if payload.get("reply_to"):
+            earlier = await post.turn_of(who.conversation, str(payload["reply_to"]))
+        elif who.conversation.thread is not None:
+            latest = await self._connection.club.latest(who.conversation)
+            # The first follow-up in a thread is about the answer that the thread hangs on.
+            start = await post.turn_of(replace(who.conversation, thread=None), who.conversation.thread)
+            earlier = latest.id if latest is not None else start
+        await self._answers.ask(replace(question, reply_to=earlier), who, spot, key)
+
+    async def _say(self, payload: Any, key: str, who: Who, reader: Reader, spot: Spot) -> None:
+        """A command's reply for something written without a command: help for an empty mention, a hint."""
+        if payload["what"] == "help":
+            reply = await self._connection.desk.command(who.conversation, reader, "help", event=key)
+            parts = view.messages(reply) if isinstance(reply, Reply) else ()
+        else:
+            parts = (Shown(view.sentence(say(payload["what"], reader.locale))),)
+        await deliveries.show(self._connection, who.conversation, spot, key, parts)
+
+    async def _interrupted(self, key: str, who: Who, reader: Reader, spot: Spot) -> None:
+        """A command that a restart cut off: it may or may not have been done, so it is not done again."""
+        if await self._connection.club.post.delivered(key):
+            said = Shown(view.sentence(say("discord_restarted", reader.locale)))
+            await deliveries.show(self._connection, who.conversation, spot, key, [said])
+
+    async def _tell_privately(self, event: Event, error: Exception) -> None:
+        """Where the bot may not write, the one who asked is told so in a direct message, if they take those."""
+        who = Who.read(event.payload)
+        if not isinstance(error, Unwritable) or who.direct:
+            return
+        try:
+            user = await self._connection.client.fetch_user(int(who.reader.id))
+            channel = await user.create_dm()
+            said = view.sentence(say("discord_unwritable", who.reader.locale))
+            await self._connection.line.send(Spot(channel.id), Shown(said), event.key)
+        except (discord.HTTPException, Gone, Unwritable):
+            log.info("nobody could be told", extra={"event_key": event.key})
