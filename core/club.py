@@ -147,7 +147,7 @@ class Club:
             async for event in events:
                 yield await self._enlisted(event, upload.conversation) if isinstance(event, Ready) else event
 
-    async def _enlisted(self, ready: Ready, conversation: Conversation) -> Ready:
+    async def _enlisted(self, ready: Ready, conversation: Conversation | None = None) -> Ready:
         """What summarising the book will take; it begins, or waits for a yes."""
         if self._jobs is None or self._indexing is None:
             return ready
@@ -174,7 +174,8 @@ class Club:
 
     async def estimate(self, conversation: Conversation, choice: str | None = None) -> Estimate:
         """What summarising a book will still take. Raises OperatorError `index_no_model`."""
-        return await self._work().estimate(await self._chosen(conversation, choice))
+        card = await self._chosen(conversation, choice)
+        return await self._work().estimate(card.sha256, card.text_version)
 
     async def indexing(self, conversation: Conversation, choice: str | None = None) -> tuple[BookCard, Indexed]:
         """How far a book's summaries are; it is answered from all the while. Raises OperatorError `index_no_model`."""
@@ -632,9 +633,7 @@ class Club:
     async def resume(self, platform: str) -> AsyncGenerator[LibraryEvent | AskEvent, None]:
         """Take up what a crash left unfinished on this platform: uploads, then questions."""
         async for event in self._library.resume(platform):
-            if self._indexing is not None and isinstance(event, Ready):
-                self._indexing.notice()
-            yield event
+            yield await self._enlisted(event) if isinstance(event, Ready) else event
         for row in await self._asking.unfinished(platform):
             async for answer in self._take_up(replace(row.question, patient=True)):
                 yield answer

@@ -207,7 +207,15 @@ class Books:
         """
         async with self._engines.read() as connection:
             return tuple((row.book, row.text_version) for row in await connection.execute(UNSUMMARISED))
-        With `over` only where the stamp is still this: whoever slept while others worked changes nothing of theirs.
+
+    async def language(self, sha256: str, text_version: str) -> str:
+        """The language the book is in."""
+        query = select(_extraction.language).where(_extraction.book == sha256, _extraction.text_version == text_version)
+        async with self._engines.read() as connection:
+            found = (await connection.execute(query)).scalar_one_or_none()
+        if found is None:
+            raise Missing("book_not_stored")
+        return str(found)
 
     async def cover(self, sha256: str, text_version: str) -> bytes | None:
         """The cover picture as stored in the book, when it has one."""

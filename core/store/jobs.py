@@ -59,7 +59,9 @@ class Jobs:
         """Whether a run has to give signs of life to keep its job."""
         return self._engines.postgres
 
-    async def make(self, sha256: str, text_version: str, state: IndexState, channel: int, at: datetime) -> JobRow:
+    async def make(
+        self, sha256: str, text_version: str, state: IndexState, channel: int | None, at: datetime
+    ) -> JobRow:
         """The job of a book that came to a channel's shelf, made in `state` unless there is one."""
         here = select(_right.book).where(_right.channel == channel, _right.removed_at.is_(None), _right.book != sha256)
         before = select(func.count()).where(_job.book.in_(here), _job.state.in_(UNFINISHED))

@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import accumulate
 
 from core import prompts, words
-from core.model import BookCard, Contents, Estimate, Segment, Usage
+from core.model import Contents, Estimate, Segment, Usage
 from core.segmenting import CJK_DIVISOR
 from core.spending import UNIT, Terms
 from core.store import EXTRACTIVE
@@ -26,9 +26,9 @@ def waits(segment: Segment) -> bool:
     return not segment.flags and (segment.stamp.startswith(EXTRACTIVE) or not segment.stamp)
 
 
-def estimate(card: BookCard, contents: Contents, segments: Sequence[Segment], terms: Terms) -> Estimate:
+def estimate(language: str, contents: Contents, segments: Sequence[Segment], terms: Terms) -> Estimate:
     """For the segments that no model was asked about."""
-    per_token = 4 / CJK_DIVISOR if card.language.split("-")[0] in _CJK else 4
+    per_token = 4 / CJK_DIVISOR if language.split("-")[0] in _CJK else 4
     prompt = words.tokens(prompts.load("summarise").system) + words.tokens(prompts.load("summarise").user)
     calls = read = 0
     starts = list(accumulate(contents.lengths, initial=0))

@@ -40,6 +40,9 @@ class Indexing:
         self._sleep = sleep
         self._works = works
         self._more = asyncio.Event()
+        """Set: look once more after this round, whatever ends it."""
+        self._added = asyncio.Event()
+        """Set: look while this round is under way."""
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -57,6 +60,7 @@ class Indexing:
     def notice(self) -> None:
         """A book was added or agreed to: look again."""
         self._more.set()
+        self._added.set()
 
     async def close(self) -> None:
         """Stop. What was written is stored; a call that is cut off is made again another time."""
@@ -70,6 +74,7 @@ class Indexing:
     async def _alone(self) -> None:
         wait = FIRST_WAIT
         while True:
+            self._more.clear()
             try:
                 if await self._round():
                     wait = FIRST_WAIT
@@ -101,7 +106,7 @@ class Indexing:
         finished = 0
         try:
             while True:
-                self._more.clear()
+                self._added.clear()
                 if failure is None:
                     waiting = [book for book in await self._store.jobs.pending() if book not in tried]
                     for book in waiting[: AT_ONCE - len(flying)]:
@@ -109,7 +114,7 @@ class Indexing:
                         flying[asyncio.create_task(self._one(book.sha256, book.text_version))] = book
                 if not flying:
                     break
-                woken = asyncio.create_task(self._more.wait())
+                woken = asyncio.create_task(self._added.wait())
                 await asyncio.wait({*flying, woken}, return_when=asyncio.FIRST_COMPLETED)
                 woken.cancel()
                 for task in [task for task in flying if task.done()]:

@@ -48,20 +48,21 @@ class Jobs:
         self._new_id = new_id
         self._sleep = sleep
 
-    async def estimate(self, card: BookCard) -> Estimate:
+    async def estimate(self, sha256: str, text_version: str) -> Estimate:
         """What is left to do for a book."""
-        contents = await self._store.books.contents(card.sha256, card.text_version)
+        contents = await self._store.books.contents(sha256, text_version)
         if contents is None:
             raise Missing("book_not_stored")
-        segments = await self._store.books.segments(card.sha256, card.text_version)
-        return estimate(card, contents, segments, self._terms)
+        language = await self._store.books.language(sha256, text_version)
+        segments = await self._store.books.segments(sha256, text_version)
+        return estimate(language, contents, segments, self._terms)
 
-    async def enlist(self, card: BookCard, channel: int) -> Estimate:
-        """Take a book up that came to a channel's shelf; above a sum it waits for a yes."""
-        found = await self.estimate(card)
+    async def enlist(self, sha256: str, text_version: str, channel: int | None = None) -> Estimate:
+        """Take a book up, when it came to a channel's shelf; above a sum it waits for a yes."""
+        found = await self.estimate(sha256, text_version)
         state: IndexState = "waiting" if found.asks else "queued"
         if found.calls:
-            job = await self._store.jobs.make(card.sha256, card.text_version, state, channel, self._now())
+            job = await self._store.jobs.make(sha256, text_version, state, channel, self._now())
             found = replace(found, asks=job.state == "waiting")
         return found
 
@@ -98,6 +99,8 @@ class Jobs:
         Raises Busy when it is not to be worked on here now, Superseded when it is stopped or taken over meanwhile.
         """
         jobs, owner = self._store.jobs, self._new_id()
+        if await jobs.get(sha256, text_version) is None:  # the process ended between shelf and job
+            await self.enlist(sha256, text_version)
         if not await jobs.claim(sha256, text_version, owner, self._now()):
             raise Busy
         state: IndexState = "queued"
@@ -131,6 +134,7 @@ class Jobs:
 
         Raises ReaderError `index_stopped` when somebody stops it meanwhile.
         """
+        await self.enlist(card.sha256, card.text_version)
         await self.approve(card)
         spent = Usage()
         last = Summarised(0, 0, 0, spent)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from core.errors import OperatorError, UpstreamError
 from core.ledgered import Ledgered
 from core.model import ChatEvent, ChatRequest, Said
 from core.retrieval import Budgets, Evidence, Ranks, Source, Tools
+from core.spending import Terms
 from core.store import Store, Summary
-from core.summaries import Indexing, Summaries
+from core.summaries import Indexing, Jobs, Summaries
 from tests.clubs import ROOM, lantern_house, open_club
 from tests.core.stores import NOON, book_of, sha
 from tests.fakes.model import ScriptedModel, Step
@@ -34,7 +36,9 @@ async def _shelve(store: Store, number: int) -> None:
 def _indexing(
     store: Store, model: ScriptedModel, sleep: Callable[[float], Awaitable[None]] = _nobody_waits
 ) -> Indexing:
-    return Indexing(store, Summaries(store, Ledgered(model, store.ledger, lambda: NOON)), sleep=sleep)
+    summaries = Summaries(store, Ledgered(model, store.ledger, lambda: NOON))
+    jobs = Jobs(store, summaries, Terms(), now=lambda: NOON, new_id=map(str, count()).__next__, sleep=sleep)
+    return Indexing(store, jobs, now=lambda: NOON, sleep=sleep)
 
 
 async def _until(reached: Callable[[], Awaitable[bool]]) -> None:
