@@ -26,3 +26,8 @@ LOCAL_MODEL = model_file() is not None
 """Whether the packages of a small real model and its server are installed (requirements-ci.txt)."""
 
 needs_local_model = pytest.mark.skipif(not LOCAL_MODEL, reason="part left out: no local model")
+
+CHROMIUM: Path | None = Path("/usr/bin/chromium") if Path("/usr/bin/chromium").exists() else None
+"""The browser that walks through the web page as a person would; Debian's package `chromium`."""
+
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="part left out: no Chromium")

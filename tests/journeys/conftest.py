@@ -1,17 +1,21 @@
 """The rooms every journey is run in."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.room import ConsoleRoom, Room
+from tests.journeys.slack_room import SlackRoom
+from tests.journeys.web_room import WebRoom
+from tests.parts import needs_chromium
 
-_ROOMS = {"console": ConsoleRoom}
+_ROOMS: dict[str, Callable[[Path], Room]] = {"console": ConsoleRoom, "slack": SlackRoom, "web": WebRoom}
+_NEEDS = {"web": needs_chromium}
 
 
-@pytest.fixture(params=sorted(_ROOMS))
+@pytest.fixture(params=[pytest.param(name, marks=_NEEDS.get(name, ())) for name in sorted(_ROOMS)])
 async def room(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Room]:
-    room: Room = _ROOMS[request.param](tmp_path)
+    room = _ROOMS[request.param](tmp_path)
     yield room
     await room.close()

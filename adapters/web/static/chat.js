@@ -21,6 +21,7 @@ function article(title) {
   const made = document.createElement("article");
   made.className = "turn";
   made.tabIndex = -1;
+  made.setAttribute("aria-busy", "true");
   if (title) {
     const asked = document.createElement("h2");
     asked.className = "asked";
@@ -51,13 +52,14 @@ async function send(address, options, each) {
     response = await fetch(address, { method: "POST", ...options, headers: { "X-Loccit-Token": token, ...options.headers } });
   } catch { return each({ do: "failed", text: words.broken }); }
   if (!response.ok) return each({ do: "failed", text: (await response.text()) || words.broken });
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
   let rest = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + value).split("\n");
+      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop();
       for (const line of lines) each(JSON.parse(line));
     }
@@ -117,7 +119,6 @@ function ask() {
   box.value = "";
   let place = article(text);
   say(place.querySelector(".body"), words.searching, "notice working");
-  place.setAttribute("aria-busy", "true");
   send("/say", json({ text, reply_to: follows }), (line) => { place = put(line, place); });
 }
 
@@ -195,6 +196,7 @@ function openPassage(button) {
   panel.className = "passage";
   panel.setAttribute("aria-label", words.passage);
   panel.tabIndex = -1;
+  panel.setAttribute("aria-busy", "true");
   pair.classList.add("open");
   pair.append(panel);
   press(button.dataset.id, panel);

@@ -1,0 +1,56 @@
+"""A real browser for tests: headless Chromium that can reach this machine only, and a page that tells what it saw."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.parts import CHROMIUM
+
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+)
+
+
+@dataclass
+class Seen:
+    """What a page did while it was open."""
+
+    requests: list[str] = field(default_factory=list)
+    bytes: int = 0
+    complaints: list[str] = field(default_factory=list)
+    """Errors of scripts, what the page's policy refused, dialogs."""
+
+
+@asynccontextmanager
+async def open_browser() -> AsyncIterator[Browser]:
+    assert CHROMIUM is not None
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+async def open_page(browser: Browser, **options: Any) -> tuple[Page, Seen]:
+    """A page of its own, as if nobody had been here before. English, unless the options say otherwise."""
+    context = await browser.new_context(**{"locale": "en-GB", **options})
+    page, seen = await context.new_page(), Seen()
+    page.set_default_timeout(20_000)
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.on("pageerror", lambda error: seen.complaints.append(f"script: {error}"))
+    page.on("console", lambda said: seen.complaints.append(said.text) if said.type in ("error", "warning") else None)
+
+    async def dismiss(dialog: Any) -> None:
+        seen.complaints.append(f"dialog: {dialog.message}")
+        await dialog.dismiss()
+
+    page.on("dialog", dismiss)
+    return page, seen
