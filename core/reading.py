@@ -28,7 +28,7 @@ async def open_page(source: Source, at: Position, marked: Span | None, locale: s
     """
     _check(source, at, marked)
     start, end, cuts = await _stretch(source, at, marked)
-    text = await source.text(Span(at.file, start, end)) if end > start else ""
+    text = await source.readable(Span(at.file, start, end)) if end > start else ""
     here = Span(at.file, start, max(end, start + 1))
     path = source.heading_path(marked.first if marked else here.first)
     return BookPage(
@@ -86,6 +86,7 @@ async def draw_page(
             span,
             texts,
             source.limit.position,
+            kept_back=source.kept_back,
             dpi=DPI * (zoom if zoom in ZOOMS else ZOOMS[0]),
         )
         for picture in drawn or ():
@@ -101,7 +102,7 @@ def _check(source: Source, at: Position, marked: Span | None) -> None:
         if not there or backwards:
             named = tags.tag(marked) if marked else f"[f{at.file}-{at.offset}]"
             raise Missing("not_a_run", tag=named)
-    if at >= source.end or (marked and not source.limit.permits(marked)):
+    if at >= source.end or (marked and not source.permits(marked)):
         raise Missing("beyond_limit")
 
 

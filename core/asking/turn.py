@@ -314,6 +314,7 @@ class TurnRun:
                 usage=usage,
                 model=model.name,
                 limit=self._sources[0].limit,
+                further_limits=tuple(source.limit for source in self._sources[1:]),
                 asked_at=asked_at,
                 reply_to=self._earlier.id if self._earlier else None,
                 stamps=dict(self._stamps),

@@ -5,20 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core import words as wording
+from core.limits.numerals import LABELS, NUMERAL, WRITTEN, number_of
 from core.model import Contents, Position
 
 PATH = " › "
 """Between the titles of a path, as passages print it."""
 
 _SEPARATOR = re.compile(r"\s*(?:›|>|→|::)\s*|\s+/\s+")
-_LABELS = frozenset(
-    {"chapter", "chap", "ch", "part", "book", "volume", "vol", "section"}
-    | {"capitulo", "cap", "parte", "libro", "volumen", "tomo", "seccion", "livro", "secao"}
+_PRINTED = re.compile(
+    rf"(?:(?:{'|'.join(sorted(LABELS))})\.? +({NUMERAL}|{'|'.join(sorted(WRITTEN))})\b|({NUMERAL})(?=[.:)]| *[–—-]))"
 )
-_NUMERAL = r"(?:\d{1,4}|(?=[mdclxvi])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3}))"
-_ROMAN = re.compile(_NUMERAL)
-_PRINTED = re.compile(rf"(?:(?:{'|'.join(sorted(_LABELS))})\.? +({_NUMERAL})\b|({_NUMERAL})(?=[.:)]| *[–—-]))")
-_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +121,14 @@ def _key(title: str) -> str:
 def _loose(title: str) -> str:
     """The title without a leading "Chapter", a lone numeral as digits."""
     parts = _key(title).split()
-    if len(parts) > 1 and parts[0] in _LABELS:
+    if len(parts) > 1 and parts[0] in LABELS:
         parts = parts[1:]
-    if len(parts) == 1 and _ROMAN.fullmatch(parts[0]):
-        return str(_value(parts[0]))
+    if len(parts) == 1 and (number := number_of(parts[0])) is not None:
+        return str(number)
     return " ".join(parts)
 
 
 def _printed(title: str) -> str:
     """The number before a title ("II. Storm", "Chapter 2: Storm") as digits; empty when there is none."""
     found = _PRINTED.match(wording.fold(title).strip())
-    return str(_value(found[1] or found[2])) if found else ""
-
-
-def _value(numeral: str) -> int:
-    if numeral.isdecimal():
-        return int(numeral)
-    values = [_VALUES[letter] for letter in numeral]
-    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
+    return str(number_of(found[1] or found[2], written=True)) if found else ""

@@ -6,6 +6,7 @@ import threading
 from array import array
 from bisect import bisect_right
 from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import chain
@@ -96,24 +97,43 @@ class RankTable:
             self._database.close()
 
     def search(
-        self, words: str, language: str, *, limit: Position | None = None, top: int = 60, wide: bool = False
+        self,
+        words: str,
+        language: str,
+        *,
+        limit: Position | None = None,
+        kept_back: Sequence[Span] = (),
+        top: int = 60,
+        wide: bool = False,
     ) -> Ranked:
         """The best windows for a question, at most `top`; the same ones every time. `wide`: by every form of its words.
 
         Only runs wholly before `limit` take part: windows are laid out over them alone, and counts, lengths and
-        frequencies are theirs, so that what lies beyond the limit changes nothing, not even a score.
+        frequencies are theirs, so that what lies beyond the limit changes nothing, not even a score. A run that touches a
+        stretch `kept_back` (in reading order) is never found and stands in no window.
         Raises BrokenTable when the file turns out to be damaged.
         """
         permitted = len(self._runs) if limit is None else bisect_right(self._runs, limit, key=_last_position)
         terms = question_terms(words, language, wide=wide)
         if not permitted or not terms:
             return Ranked(terms=tuple(dict.fromkeys(term.word for term in terms)))
-        windows, missing = self._best(terms, permitted, top)
+        windows, missing = self._best(terms, permitted, top, self._touched(kept_back, permitted))
         files = [window.runs[0].file for window in windows[:5]]
         agreement = max(map(files.count, files)) / len(files) if files else 0.0
         return Ranked(windows, tuple(dict.fromkeys(term.word for term in terms)), missing, agreement)
 
-    def _best(self, terms: list[Term], permitted: int, top: int) -> tuple[tuple[Window, ...], tuple[str, ...]]:
+    def _touched(self, stretches: Sequence[Span], permitted: int) -> frozenset[int]:
+        found: set[int] = set()
+        for stretch in stretches:
+            run = bisect_right(self._runs, stretch.first, hi=permitted, key=_last_position)
+            while run < permitted and self._runs[run].first < stretch.last:
+                found.add(run)
+                run += 1
+        return frozenset(found)
+
+    def _best(
+        self, terms: list[Term], permitted: int, top: int, barred: frozenset[int]
+    ) -> tuple[tuple[Window, ...], tuple[str, ...]]:
         layout = self._layout(permitted)
         norms, windows_of = layout.norms, layout.windows_of
         count = len(norms)
@@ -123,7 +143,7 @@ class RankTable:
         having: list[tuple[float, Counter[int]]] = []
         found: dict[str, bool] = {}
         for term in terms:
-            hits = self._hits(term, permitted)
+            hits = [hit for hit in self._hits(term, permitted) if hit not in barred]
             found[term.word] = found.get(term.word, False) or bool(hits)
             in_windows = Counter(chain.from_iterable(map(windows_of.__getitem__, hits)))
             worth = _worth(len(in_windows), count) * term.share
@@ -144,7 +164,9 @@ class RankTable:
         for window in best:
             begin, end = layout.windows[window]
             share = sum(worth for worth, windows_having in having if window in windows_having) / total
-            windows.append(Window(self._runs[begin:end], self._costs[begin:end], scores[window], share))
+            shown = [run for run in range(begin, end) if run not in barred]
+            runs, costs = tuple(self._runs[run] for run in shown), tuple(self._costs[run] for run in shown)
+            windows.append(Window(runs, costs, scores[window], share))
         return tuple(windows), tuple(word for word, hit in found.items() if not hit)
 
     def _layout(self, permitted: int) -> "_Layout":

@@ -1,21 +1,28 @@
 """One book as one turn may see it: rights checked, everything cut at the reading limit. The only gate to stored text.
 
-Nothing here returns a character, a title or a summary that lies at or past the limit (P6), and nothing is read for a
-channel that has no right to the book (P9).
+Nothing here returns a character, a title or a summary that lies at or past the limit (P6), nor what a printed contents
+page before it tells of later places; and nothing is read for a channel that has no right to the book (P9).
 """
 
+import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from core import extracts
+from core import extracts, quotes
 from core.errors import Missing
-from core.limits import read_limit, strictest
+from core.limits import Reach, read_limit, strictest
 from core.model import BookCard, Chapter, Contents, Limit, Position, Segment, Span, TocEntry
+from core.retrieval.keptback import KeptBack
 from core.retrieval.reach import kept_limit
 from core.retrieval.standins import summarised_segments
 from core.store import Store
+
+GAP = "\n\n[…]\n\n"
+"""What stands where something is kept back between two runs that are shown."""
+_WALL = "\0"
+"""What the quote finder sees in its place: no text holds it, and no quotation reaches across."""
 
 
 class Source:
@@ -30,6 +37,8 @@ class Source:
         self.sha256 = contents.sha256
         self.text_version = contents.text_version
         self._runs: dict[int, tuple[Span, ...]] = {}
+        self._stored: dict[int, tuple[Span, ...]] = {}
+        self._kept_back = KeptBack(contents.foretold, limit.position)
         self._starts = (0, *accumulate(contents.lengths))
 
     @classmethod
@@ -117,7 +126,22 @@ class Source:
             chapters=self.chapters,
             pages=tuple(mark for mark in self._contents.pages if Position(mark.file, mark.offset) < self.end),
             blind=self.blind,
+            foretold=(),
         )
+
+    @property
+    def reach(self) -> Reach:
+        """What an earlier answer is held against."""
+        return Reach(self.files, self.limit, self.kept_back)
+
+    @property
+    def kept_back(self) -> tuple[Span, ...]:
+        """The lines before the limit that tell of what lies past it, in reading order."""
+        return tuple(self._kept_back)
+
+    def permits(self, span: Span) -> bool:
+        """True when nothing of the span lies past the limit or tells of what does."""
+        return self.limit.permits(span) and not self._kept_back.touches(span)
 
     @property
     def blind(self) -> tuple[int, ...]:
@@ -157,22 +181,51 @@ class Source:
             return ()
         if file not in self._runs:
             runs = await self._store.books.runs(self.sha256, self.text_version, file)
-            self._runs[file] = tuple(run for run in runs if self.limit.permits(run))
+            self._stored[file] = runs
+            self._runs[file] = tuple(run for run in runs if self.permits(run))
         return self._runs[file]
+
+    async def next_to(self, run: Span, following: Span) -> bool:
+        """True when no run stands between these two permitted ones of a file, not even one that is kept back."""
+        await self.runs(run.file)
+        return _following(self._stored[run.file], run) == following
 
     async def is_run(self, span: Span) -> bool:
         runs = await self.runs(span.file)
         at = bisect_left(runs, span)
         return at < len(runs) and runs[at] == span
 
+    async def run_at(self, position: Position) -> Span | None:
+        """The permitted run that a position lies in."""
+        runs = await self.runs(position.file)
+        at = bisect_right(runs, position.offset, key=lambda run: run.start) - 1
+        return runs[at] if at >= 0 and position.offset < runs[at].end else None
+
     async def text(self, span: Span) -> str:
-        """Exactly the stored characters, hash-checked (P3). Raises Missing for what lies past the limit."""
-        if not self.limit.permits(span):
+        """Exactly the stored characters, hash-checked (P3). Raises Missing for what is not permitted."""
+        if not self.permits(span):
             raise Missing("beyond_limit")
         return await self._store.books.text(self.sha256, self.text_version, span)
 
-    async def texts(self) -> list[tuple[str, str | None]]:
-        """Every permitted file with its join, the last one cut at the limit."""
+    async def readable(self, span: Span) -> str:
+        """The characters of a longer stretch; in the place of each line kept back "…" and spaces, as many as it has.
+
+        Raises Missing for a stretch that reaches past the limit.
+        """
+        if not self.limit.permits(span):
+            raise Missing("beyond_limit")
+        text = await self._store.books.text(self.sha256, self.text_version, span)
+        return self._kept_back.paint_over(span.file, text, span.start, "…", " ")
+
+    async def find(self, wanted: str) -> tuple[quotes.Match, list[quotes.Hit]]:
+        """Where these words stand in the permitted text, word for word or nearly (`quotes.find_quote`)."""
+        texts = await self._texts()
+        match, hits = await asyncio.to_thread(quotes.find_quote, wanted, texts, self.limit.position)
+        permitted = [hit for hit in hits if all(map(self.permits, hit))]
+        return (match, permitted) if permitted else ("none", [])
+
+    async def _texts(self) -> list[tuple[str, str | None]]:
+        """Every permitted file with its join, the last one cut at the limit; a wall where lines are kept back."""
         found: list[tuple[str, str | None]] = []
         for file in range(self.files):
             if Position(file, 0) >= self.end:
@@ -180,7 +233,7 @@ class Source:
             text = await self._store.books.file_text(self.sha256, self.text_version, file)
             if self.end.file == file:
                 text = text[: self.end.offset]
-            found.append((text, self._contents.joins[file]))
+            found.append((self._kept_back.paint_over(file, text, 0, _WALL, _WALL), self._contents.joins[file]))
         return found
 
     async def runs_between(self, start: Position, end: Position) -> list[Span]:
@@ -191,17 +244,19 @@ class Source:
         return found
 
     async def segments(self) -> list[Segment]:
-        """The permitted segments. One that reaches past the limit is cut there and summarised by extraction."""
+        """The permitted segments. One that reaches past the limit is cut there and summarised by extraction, as is one
+        whose text tells of what lies past it."""
         found: list[Segment] = []
         for segment in await summarised_segments(self._store, self.sha256, self.text_version):
             if segment.start >= self.end:
                 break
-            if segment.end > self.end:
-                runs = await self.runs_between(segment.start, self.end)
+            if segment.end > self.end or any(segment.start <= line.first < segment.end for line in self._kept_back):
+                end = min(segment.end, self.end)
+                runs = await self.runs_between(segment.start, end)
                 pieces = [(run, await self.text(run)) for run in runs]
                 path = self.heading_path(segment.start)
                 summary = extracts.summarise(pieces, self.language)
-                segment = Segment(segment.sequence, path[-1] if path else "", segment.start, self.end, summary)
+                segment = Segment(segment.sequence, path[-1] if path else "", segment.start, end, summary)
             found.append(segment)
         return found
 
@@ -209,9 +264,8 @@ class Source:
         """Sorted runs as contiguous stretches of stored text, one read each: (text, its runs)."""
         groups: list[list[Span]] = []
         for run in runs:
-            own = await self.runs(run.file)
             last = groups[-1][-1] if groups else None
-            if last is not None and last.file == run.file and _following(own, last) == run:
+            if last is not None and last.file == run.file and await self.next_to(last, run):
                 groups[-1].append(run)
             else:
                 groups.append([run])
@@ -238,11 +292,16 @@ class Source:
         return None
 
     async def gap(self, run: Span, following: Span) -> str:
-        """What stands between two neighbouring runs: stored white space, or what joins two files."""
+        """What stands between two neighbouring runs: stored white space, what joins two files, or GAP."""
         if run.file == following.file:
             if run.end == following.start:
                 return ""
+            if not await self.next_to(run, following):
+                return GAP
             return await self.text(Span(run.file, run.end, following.start))
+        between = Span(run.file, run.end, max(self.length(run.file), run.end + 1))
+        if self._kept_back.touches(between) or self._kept_back.touches(Span(following.file, 0, following.start + 1)):
+            return GAP
         join = self.join_after(run.file)
         if join is None or following.file != run.file + 1:
             return "\n\n"

@@ -1,6 +1,5 @@
 """The three tools of a turn. Each returns tagged source text (or summaries) and records what it delivered as evidence."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from itertools import pairwise
@@ -13,7 +12,7 @@ from core.retrieval.budgets import Budgets
 from core.retrieval.confidence import is_decisive, is_foreign
 from core.retrieval.evidence import Evidence
 from core.retrieval.ranks import Ranks
-from core.retrieval.source import Source
+from core.retrieval.source import GAP, Source
 
 _QUOTED = re.compile(r"[“„«»「『\"‹](.{2,300}?)[”“»«」』\"›]")
 
@@ -163,7 +162,7 @@ class Tools:
         phrase = _quoted_part(wanted) or ("" if words.terms(wanted, source.language) else wanted)
         if not phrase:
             return "none", []
-        match, hits = await asyncio.to_thread(quotes.find_quote, phrase, await source.texts(), source.limit.position)
+        match, hits = await source.find(phrase)
         windows = []
         for hit in hits:
             spans = [run for run in await source.runs(hit[0].file) if run.start < hit[0].end and run.end > hit[0].start]
@@ -224,7 +223,9 @@ class Tools:
         for run, following in pairwise(runs):
             runs_on = following.file == run.file + 1 and source.join_after(run.file) is not None
             if runs_on and await source.next_run(run) == following:
-                gaps[run] = (following, await source.gap(run, following))
+                gap = await source.gap(run, following)
+                if gap != GAP:
+                    gaps[run] = (following, gap)
         self.evidence.add(source, [window for window in windows if window], texts, gaps)
         return "\n\n".join(parts)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -129,8 +129,19 @@ class Books:
             row = (await connection.execute(query, {"sha256": sha256, "version": text_version})).one_or_none()
         if row is None:
             return None
-        data = check(row.structure_hash, "structure", (), row.structure)
-        return unpack_structure(data).contents(sha256, row.text_version)
+        structure = unpack_structure(check(row.structure_hash, "structure", (), row.structure))
+        if structure.foretold is None:
+            await self._renew(sha256, row.text_version)
+            return await self.contents(sha256, row.text_version)
+        return structure.contents(sha256, row.text_version)
+
+    async def _renew(self, sha256: str, text_version: str) -> None:
+        """Store the structure of a book once more, with what an earlier program did not look for."""
+        book = await self.parsed(sha256, text_version)
+        data = await asyncio.to_thread(pack_structure, book)
+        mine = update(schema.extraction).where(_extraction.book == sha256, _extraction.text_version == text_version)
+        async with self._engines.write() as connection:
+            await connection.execute(mine.values(structure=data, structure_hash=digest("structure", (), data)))
 
     async def text(self, sha256: str, text_version: str, span: Span) -> str:
         """Exactly the characters of the span. A span that reaches past its file is `text_damaged`."""
@@ -194,6 +205,7 @@ class Books:
         """Put summaries on segments by their sequence, in place of earlier ones; all or none.
 
         With `fill` only on segments that have none: what stands in never takes the place of what a model wrote meanwhile.
+        With `over` only where the stamp is still this: whoever slept while others worked changes nothing of theirs.
         """
         async with self._engines.write() as connection:
             await put_summaries(

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.errors import BrokenPromise
-from core.model import Chapter, Contents, Notice, PageMark, ParsedBook, Position, Segment, Span, TocEntry
+from core.limits import find_listings
+from core.model import Chapter, Contents, Foretold, Notice, PageMark, ParsedBook, Position, Segment, Span, TocEntry
 
 PIECE = 16_384
 """Code points in a stored piece: at most 64 KB of UTF-8 (DESIGN section 4)."""
@@ -28,9 +29,12 @@ class Structure(NamedTuple):
     chapters: tuple[Chapter, ...]
     pages: tuple[PageMark, ...]
     blind: tuple[int, ...]
+    foretold: tuple[Foretold, ...] | None
+    """None: stored by a program that did not look for it yet."""
 
     def contents(self, sha256: str, text_version: str) -> Contents:
-        return Contents(sha256=sha256, text_version=text_version, **self._asdict())
+        facts = {**self._asdict(), "foretold": self.foretold or ()}
+        return Contents(sha256=sha256, text_version=text_version, **facts)
 
 
 def digest(kind: str, place: Iterable[int], data: bytes) -> bytes:
@@ -105,6 +109,13 @@ def pack_structure(book: ParsedBook) -> bytes:
         chapters=book.chapters,
         pages=book.pages,
         blind=book.blind,
+        foretold=find_listings(
+            [file.text for file in book.files],
+            [file.label for file in book.files],
+            book.toc,
+            book.chapters,
+            book.pages,
+        ),
     )._asdict()
     value["toc"] = [(entry.title, entry.depth, entry.file, entry.offset) for entry in book.toc]
     value["chapters"] = [(chapter.number, chapter.title, chapter.start, chapter.end) for chapter in book.chapters]
@@ -126,6 +137,9 @@ def unpack_structure(data: bytes) -> Structure:
         ),
         pages=tuple(PageMark(*page) for page in value["pages"]),
         blind=tuple(value["blind"]),
+        foretold=tuple(Foretold(Span(*span), Position(*place)) for span, place in value["foretold"])
+        if "foretold" in value
+        else None,
     )
 
 

@@ -10,7 +10,10 @@ SUMMARIES = ("querrine", "brollick", "vummery", "thulgate")
 PARTS = ("Ombrescale", "Pharrowdene")
 """Each part has two chapters and one segment, whose summary names both its chapters' words."""
 PREFACE = "drennick"
+TOLD = ("glimmet", "wrothel", "nimbrand", "sulquay")
+"""What the printed contents page in file 0 says beside each title; a list of the later titles ends the first part too."""
 
+_SAID = ", ".join((*TITLES, *TOLD, *PARTS))
 _LINES = (
     "The keeper of the harbour lit the lantern and waited for the ferry.",
     "Nobody on the quay asked what the keeper had seen in the harbour that night.",
@@ -22,7 +25,20 @@ _LINES = (
 def _chapter(number: int) -> str:
     plant = TEXT[number - 1]
     middle = f"In the drawer lay the {plant}, and the keeper said that the {plant} must never leave the harbour."
-    return "\n\n".join((*_LINES, *_LINES, middle, *reversed(_LINES), *_LINES))
+    listing = (f"Part II: {PARTS[1]}\n3. The {TITLES[2]}\n4. THE {TITLES[3].upper()} 4",) if number == 2 else ()
+    return "\n\n".join((*_LINES, *_LINES, middle, *reversed(_LINES), *_LINES, *listing))
+
+
+def _front() -> str:
+    """A preface, and the contents page as books print it: numbers, dots, pages, a line about each chapter."""
+    entries = [
+        f"{number}. The {title} . . . . . . . {number}\nOf the keeper and the {told}."
+        for number, (title, told) in enumerate(zip(TITLES, TOLD, strict=True), 1)
+    ]
+    parts = [f"Part {number}: {part}" for number, part in zip(("I", "II"), PARTS, strict=True)]
+    return "\n\n".join(
+        (f"A preface about the {PREFACE} of the harbour.", "Contents", parts[0], *entries[:2], parts[1], *entries[2:])
+    )
 
 
 def _runs(file: int, text: str) -> list[Span]:
@@ -35,7 +51,7 @@ def _runs(file: int, text: str) -> list[Span]:
 
 def planted_book() -> ParsedBook:
     """File 0 is a preface; files 1 to 4 are the chapters, each under a heading line of the contents."""
-    texts = [f"A preface about the {PREFACE} of the harbour.", *map(_chapter, range(1, 5))]
+    texts = [_front(), *map(_chapter, range(1, 5))]
     starts = [Position(number, 0) for number in range(1, 5)]
     end = Position(4, len(texts[4]))
     titles = [f"The {title}" for title in TITLES]
@@ -58,7 +74,7 @@ def planted_book() -> ParsedBook:
             for number, (title, start, after) in enumerate(zip(titles, starts, [*starts[1:], end], strict=True), 1)
         ),
         segments=(
-            Segment(0, "Preface", Position(0, 0), Position(1, 0), f"On the {PREFACE} [f0-0-44]."),
+            Segment(0, "Preface", Position(0, 0), Position(1, 0), f"On the {PREFACE} [f0-0-44], then {_SAID}."),
             Segment(1, f"Part {PARTS[0]}", starts[0], starts[2], f"The {SUMMARIES[0]}, then the {SUMMARIES[1]}."),
             Segment(2, f"Part {PARTS[1]}", starts[2], end, f"The {SUMMARIES[2]}, then the {SUMMARIES[3]}."),
         ),
@@ -81,6 +97,7 @@ def plants() -> list[Plant]:
     for number, (text, title) in enumerate(zip(TEXT, TITLES, strict=True), 1):
         found.append(Plant(text, Position(number, book.files[number].text.index(text))))
         found.append(Plant(title, Position(number, 0)))
+        found.append(Plant(TOLD[number - 1], Position(number, 0)))
     found += [Plant(word, Position(1 + 2 * part, 0)) for part, word in enumerate(PARTS)]
     ends = (Position(2, len(book.files[2].text)), Position(4, len(book.files[4].text) - 1))
     found += [Plant(word, ends[at // 2]) for at, word in enumerate(SUMMARIES)]

@@ -18,7 +18,8 @@ _opened: dict[tuple[str, str | None], Pdf] = {}
 
 
 def answer(job: Mapping[str, Any]) -> list[tuple[int, str]] | None:
-    """A job of the boxed child: `path`, `password`, `span`, `texts`, `limit`, `dpi`; pictures as (page, base64).
+    """A job of the boxed child: `path`, `password`, `span`, `texts`, `limit`, `kept_back`, `dpi`; pictures as
+    (page, base64).
 
     The book stays open for the next job; a job without a span only opens it. Raises BadBook as `open_pdf` does.
     """
@@ -29,7 +30,8 @@ def answer(job: Mapping[str, Any]) -> list[tuple[int, str]] | None:
         return None
     limit = None if job.get("limit") is None else Position(*job["limit"])
     texts = {int(page): str(text) for page, text in job["texts"]}
-    drawn = draw_range(_opened[name], Span(*job["span"]), texts, limit, int(job.get("dpi", DPI)))
+    kept_back = [Span(*stretch) for stretch in job.get("kept_back", ())]
+    drawn = draw_range(_opened[name], Span(*job["span"]), texts, limit, kept_back, int(job.get("dpi", DPI)))
     return None if drawn is None else [(page, b64encode(png).decode("ascii")) for page, png in drawn]
 
 
@@ -43,20 +45,27 @@ class Drawn(NamedTuple):
 
 
 def draw_range(
-    pdf: Pdf, span: Span, texts: Mapping[int, str], limit: Position | None = None, dpi: int = DPI
+    pdf: Pdf,
+    span: Span,
+    texts: Mapping[int, str],
+    limit: Position | None = None,
+    kept_back: Sequence[Span] = (),
+    dpi: int = DPI,
 ) -> list[tuple[int, bytes]] | None:
     """The pages a range stands on as (page, PNG). `texts`: the stored texts of the range's page and of the next.
 
     None when the range lies past the limit, or when a page does not yield exactly its stored text.
     """
-    places = find_places(pdf, span, texts, limit)
+    places = find_places(pdf, span, texts, limit, kept_back)
     if places is None:
         return None
     return [(place.page, pdf.draw(place.page, place.marks, place.shown, place.hidden, dpi)) for place in places]
 
 
-def find_places(pdf: Pdf, span: Span, texts: Mapping[int, str], limit: Position | None = None) -> list[Drawn] | None:
-    """The rectangles of a range, one a line, page by page. See `draw_range`."""
+def find_places(
+    pdf: Pdf, span: Span, texts: Mapping[int, str], limit: Position | None = None, kept_back: Sequence[Span] = ()
+) -> list[Drawn] | None:
+    """The rectangles of a range, one a line, page by page; stretches `kept_back` are hidden. See `draw_range`."""
     text = texts.get(span.file)
     if text is None or span.end > len(text) or (limit is not None and span.last > limit):
         return None
@@ -66,25 +75,28 @@ def find_places(pdf: Pdf, span: Span, texts: Mapping[int, str], limit: Position 
     marked = [glyph for glyph in here.glyphs[span.start : span.end] if glyph is not None]
     places = []
     if marked or span.start == span.end:  # an empty range is the page as it is
-        places.append(_page(span.file, marked, here, limit))
+        places.append(_page(span.file, marked, here, limit, kept_back))
     overleaf = min(here.overleaf, span.end - (len(text) - here.overleaf))
     following = texts.get(span.file + 1)
     if overleaf > 0 and following is not None:
         there = locate(pdf, span.file + 1, following)
         if there is None or len(there.before) < here.overleaf:
             return None
-        places.append(_page(span.file + 1, there.before[:overleaf], there, limit))
+        places.append(_page(span.file + 1, there.before[:overleaf], there, limit, kept_back))
     return places
 
 
-def _page(index: int, marked: Sequence[Glyph], located: Located, limit: Position | None) -> Drawn:
+def _page(
+    index: int, marked: Sequence[Glyph], located: Located, limit: Position | None, kept_back: Sequence[Span]
+) -> Drawn:
     marks = rectangles(marked)
+    kept = [glyph for line in kept_back if line.file == index for glyph in located.glyphs[line.start : line.end]]
     if limit is None or limit.file > index:
-        return Drawn(index, marks, None, [])
+        return Drawn(index, marks, None, rectangles(glyph for glyph in kept if glyph is not None))
     end = limit.offset if limit.file == index else 0
     before = located.glyphs[:end]
     shown = _open(rectangles([*located.before, *(glyph for glyph in before if glyph is not None), *marked]))
-    hidden = rectangles(glyph for glyph in located.glyphs[end:] if glyph is not None)
+    hidden = rectangles(glyph for glyph in [*located.glyphs[end:], *kept] if glyph is not None)
     return Drawn(index, marks, shown, hidden)
 
 
