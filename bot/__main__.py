@@ -127,6 +127,8 @@ def parser() -> argparse.ArgumentParser:
     index.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     index.add_argument("--refresh", action="store_true", help="redo summaries that failed or are outdated")
 
+    add("worker", "worker", "make summaries from the queue on a PostgreSQL server, beside run; start as many as wanted")
+
     passage = add("passage", "books", "print the passage of a tag such as [f5-123-165]", locked, printed)
     passage.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     passage.add_argument("tag", metavar="TAG")

@@ -36,6 +36,8 @@ SETTINGS = {
     "cap_channel_day": "LOCCIT_CAP_CHANNEL_DAY",
     "cap_server_month": "LOCCIT_CAP_SERVER_MONTH",
     "cap_total_month": "LOCCIT_CAP_TOTAL_MONTH",
+    "ask_above": "LOCCIT_ASK_ABOVE",
+    "summaries": "LOCCIT_SUMMARIES",
     "cap_passages_day": "LOCCIT_CAP_PASSAGES_DAY",
     "keep_questions_days": "LOCCIT_KEEP_QUESTIONS_DAYS",
     "keep_history_days": "LOCCIT_KEEP_HISTORY_DAYS",
@@ -65,6 +67,9 @@ FILE_SETTING = "LOCCIT_CONFIG"
 WEB_PORT = 8321
 """The default of LOCCIT_WEB_PORT."""
 _LAST_PORT = 65_535
+ASK_ABOVE = Decimal(5)
+"""Money, where a price is set: an ordinary novel stays below it at a large hosted model's prices."""
+
 _DIGITS = 12
 """More than any sum or book needs, and the products still fit into 64 bits."""
 _MONEY = re.compile(rf"[0-9]{{1,{_DIGITS}}}(\.[0-9]{{1,6}})?")
@@ -104,6 +109,10 @@ class Config:
     cap_channel_day: Decimal | None = None
     cap_server_month: Decimal | None = None
     cap_total_month: Decimal | None = None
+    ask_above: Decimal | None = None
+    """Money; a book whose summaries cost more waits for a yes. None: ASK_ABOVE where a price is set, else never."""
+    summaries: bool = True
+    """Whether `run` and `chat` make summaries themselves; on a server they may leave it to workers."""
     cap_passages_day: int | None = None
     """Characters of a book; None: a share of it."""
     keep_questions_days: int | None = None
@@ -175,6 +184,8 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         cap_channel_day=_read_money("cap_channel_day", found),
         cap_server_month=_read_money("cap_server_month", found),
         cap_total_month=_read_money("cap_total_month", found),
+        ask_above=_read_ask_above(found),
+        summaries=_read_summaries(found["summaries"]),
         cap_passages_day=_read_characters("cap_passages_day", found),
         keep_questions_days=_read_days("keep_questions_days", found),
         keep_history_days=_read_days("keep_history_days", found),
@@ -232,6 +243,19 @@ def _read_discord(
     if parts.scheme not in schemes or not parts.hostname or not parts.path.rstrip("/").endswith(ending):
         raise OperatorError(error, value=text)
     return text
+
+
+def _read_ask_above(found: Mapping[str, str | None]) -> Decimal | None:
+    if found["ask_above"]:
+        return _read_money("ask_above", found)
+    priced = found["price_input"] or found["price_output"]
+    return ASK_ABOVE if priced else None
+
+
+def _read_summaries(text: str | None) -> bool:
+    if text not in (None, "", "here", "workers"):
+        raise OperatorError("config_summaries", value=text)
+    return text != "workers"
 
 
 def _read_characters(key: str, found: Mapping[str, str | None]) -> int | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from adapters.host import Host
 from bot.config import Config
 from bot.failures import explain
+from bot.watchdog import watched
 from bot.web import Web
 from bot.wiring import new_id, now, open_club
 from core.club import Club
@@ -112,7 +113,8 @@ async def run(config: Config) -> int:
     try:
         club.summarise_behind()
         club.tidy_behind()
-        return await _serve(serving, web, club, config, stop)
+        with watched():
+            return await _serve(serving, web, club, config, stop)
     finally:
         await club.close()
 

@@ -30,8 +30,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-async def open_club(config: Config) -> "Club":
-    """The club on the configured store. Raises OperatorError when the store cannot be opened."""
+async def open_club(config: Config, *, works: bool | None = None) -> "Club":
+    """The club on the configured store; `works`: whether this process makes summaries, whatever the settings say.
+
+    Raises OperatorError when the store cannot be opened.
+    """
     from core.club import Club
     from core.offline import OfflineReader
     from core.store import Store
@@ -67,6 +70,7 @@ async def open_club(config: Config) -> "Club":
         window=partial(ask_context, model),
         terms=_terms(config),
     )
+        works=config.summaries if works is None else works,
 
 
 def _terms(config: Config) -> "Terms":
@@ -91,6 +95,7 @@ def open_model(config: Config) -> "OpenAIChat | None":
     if not config.llm_model:
         raise OperatorError("config_no_model")
     from core.llm import Line, OpenAIChat, Provider
+        config.ask_above,
 
     provider = Provider(
         base_url=config.llm_base_url or "https://api.openai.com/v1",

@@ -47,6 +47,8 @@ _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _BEFORE = {"<", *(say("console_word_before", locale) for locale in LOCALES)}
 _AFTER = {">", *(say("console_word_after", locale) for locale in LOCALES)}
 _UNDO = {say("console_word_undo", locale) for locale in LOCALES}
+_YES = {say("console_word_yes", locale) for locale in LOCALES}
+_STOP = {say("console_word_stop", locale) for locale in LOCALES}
 
 
 def local_reader(locale: str) -> Reader:
@@ -112,6 +114,7 @@ class Console:
             "/without": self._ask_without_book,
             "/continue": self._go_on,
             "/model": self._model,
+            "/index": self._index,
             "/anyway": self._add_anyway,
             "/remove": self._remove,
             "/undo": self._undo,
@@ -292,6 +295,21 @@ class Console:
         event = f"{PLATFORM}:{self._new_id()}"
         return Question(event, HERE, self._reader, words, reply_to=self._last, private=True, patient=True)
 
+    async def _index(self, words: str, page: Page) -> None:
+        """How far the summaries of a book are; "yes" agrees to what they cost, "stop" ends them."""
+        word, _, choice = words.partition(" ")
+        if word.lower() in _YES:
+            card = await self._club.approve(HERE, self._reader, choice.strip() or None)
+            page.say(view.sentence(page.look, "index_started", title=card.title))
+        elif word.lower() in _STOP:
+            card = await self._club.cancel_indexing(HERE, self._reader, choice.strip() or None)
+            page.say(view.sentence(page.look, "index_cancelled_now", title=card.title))
+        else:
+            card, found = await self._club.indexing(HERE, words or None)
+            page.say(view.indexed(card.title, found, page.look))
+            if found.state != "done":
+                page.say(view.estimate(card.title, await self._club.estimate(HERE, card.sha256), page.look))
+
     async def _model(self, words: str, page: Page) -> None:
         name, offered = await self._club.model(HERE, words or None)
         page.say(view.model(name, offered, page.look))
@@ -310,10 +328,12 @@ class Console:
                     page.progress(view.sentence(page.look, "console_accepted", file=filename))
                 case Reading():
                     page.progress(view.sentence(page.look, f"console_reading_{event.stage}"))
-                case Ready(card, known):
+                case Ready(card, known, estimate):
                     if use:
                         await self._club.use(HERE, card.sha256)
                     page.say(view.ready(card, known, page.look))
+                    if estimate is not None:
+                        page.say(view.estimate(card.title, estimate, page.look))
                     if not use:
                         await self._say_what_is_in_use(card, page)
                 case Searching():

@@ -14,7 +14,9 @@ from core.model import (
     Contents,
     Document,
     Emphasis,
+    Estimate,
     Heading,
+    Indexed,
     Inline,
     Limit,
     LineBreak,
@@ -202,6 +204,31 @@ def ready(card: BookCard, known: bool, look: Look) -> list[str]:
     lines = sentence(look, key, book=_named(card, look), count=card.chapters)
     for warning in card.warnings:
         lines += wrap([Piece(tell(warning, look.locale))], look)
+    return lines
+
+
+def estimate(title: str, found: Estimate, look: Look) -> list[str]:
+    """What summarising a book will take, and whether that waits for a yes; nothing when nothing is left to do."""
+    if not found.calls:
+        return []
+    facts: dict[str, str | int] = {
+        "title": title,
+        "calls": found.calls,
+        "tokens": -(-(found.input_tokens + found.output_tokens) // 1_000),
+        "minutes": max(1, round(found.seconds / 60)),
+    }
+    if found.amount is None:
+        lines = sentence(look, "index_estimate", **facts)
+    else:
+        lines = sentence(look, "index_estimate_money", **facts, money=f"{found.amount:.2f}")
+    return lines + sentence(look, "index_asks") if found.asks else lines
+
+
+def indexed(title: str, found: Indexed, look: Look) -> list[str]:
+    """How far a book's summaries are."""
+    lines = sentence(look, f"index_state_{found.state}", title=title, done=found.done, total=found.total)
+    if found.notice is not None:
+        lines += sentence(look, found.notice.key, **found.notice.params)
     return lines
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -11,7 +12,8 @@ from adapters.console.talk import talk
 from adapters.console.terminal import Terminal
 from bot.books import DEMO_BOOK
 from bot.config import Config
-from bot.folder import hold, make_folder
+from bot.folder import hold_for, make_folder
+from bot.watchdog import watched
 from bot.wiring import new_id, open_club
 
 _TOUR = (
@@ -31,14 +33,17 @@ def run(arguments: Namespace, config: Config) -> int:
         config = replace(config, data=config.data / "demo")  # the tour does not touch the reader's own shelf
         make_folder(config.data)
 
+    watching = ExitStack()
+
     async def open_console() -> Console:
+        watching.enter_context(watched())
         club = await open_club(config)
         if not demo:
             club.summarise_behind()
         password = None if demo else arguments.password
         return Console(club, local_reader(config.locale), new_id, Path.cwd(), password)
 
-    with hold(config.data, "chat"):
+    with hold_for(config, "chat"), watching:
         talk(
             open_console,
             terminal,
