@@ -68,9 +68,19 @@ async def open_club(config: Config, *, works: bool | None = None) -> "Club":
         clock=monotonic,
         new_id=new_id,
         window=partial(ask_context, model),
+        works=config.summaries if works is None else works,
         terms=_terms(config),
     )
-        works=config.summaries if works is None else works,
+
+
+def _keeping(config: Config) -> "Keeping":
+    from core.lifecycle import Keeping
+
+    questions, history = (
+        None if days is None else timedelta(days=days)
+        for days in (config.keep_questions_days, config.keep_history_days)
+    )
+    return Keeping(questions, history)
 
 
 def _terms(config: Config) -> "Terms":
@@ -82,6 +92,7 @@ def _terms(config: Config) -> "Terms":
         config.cap_passages_day,
         config.allow_chats,
         config.allow_uploaders,
+        config.ask_above,
     )
 
 
@@ -95,7 +106,6 @@ def open_model(config: Config) -> "OpenAIChat | None":
     if not config.llm_model:
         raise OperatorError("config_no_model")
     from core.llm import Line, OpenAIChat, Provider
-        config.ask_above,
 
     provider = Provider(
         base_url=config.llm_base_url or "https://api.openai.com/v1",

@@ -151,7 +151,8 @@ class Club:
         """What summarising the book will take; it begins, or waits for a yes."""
         if self._jobs is None or self._indexing is None:
             return ready
-        found = await self._jobs.enlist(ready.card, await self._channel(conversation))
+        channel = None if conversation is None else await self._channel(conversation)
+        found = await self._jobs.enlist(ready.card.sha256, ready.card.text_version, channel)
         self._indexing.notice()
         return replace(ready, estimate=found)
 
