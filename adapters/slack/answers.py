@@ -51,6 +51,7 @@ class Answers:
         draft = Draft(self._door, self._club.post, self._streams, place, question.event, reader.locale)
         if not whisper:
             self._running[question.event] = (draft, reader.id)
+        again = bool(await self._club.post.delivered(question.event))
         try:
             await draft.status(searching(reader.locale))
             done, seen = await self._follow(question, draft, whisper=whisper)
@@ -59,6 +60,8 @@ class Answers:
                 await self.bring(place, reader, done, whisper=whisper, first=draft.name)
             elif draft.stopped.is_set():
                 await self._stopped(place, reader, question, seen, draft.name)
+            if again:  # a new message takes the status away by itself, an edit does not
+                await draft.status("")
         except LoccitError:
             await draft.settle()
             await draft.status("")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Literal, Protocol
 
-Capability = Literal["closes from outside", "second member", "several channels"]
+Capability = Literal["closes from outside", "second member", "several channels", "buttons only"]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
@@ -17,7 +17,8 @@ class Room(Protocol):
     """One channel with the bot in it. What a verb shows is its result; `seen` is everything so far."""
 
     capabilities: frozenset[Capability]
-    """"closes from outside": the press that opened a passage closes it as well."""
+    """"closes from outside": the press that opened a passage closes it as well. "buttons only": a footnote that no
+    answer has cannot be typed."""
 
     async def upload(self, file: Path) -> str:
         """Drop a file into the channel."""

@@ -82,8 +82,8 @@ class WebRoom:
             .last.locator(".notes button")
             .filter(has_text=re.compile(rf"^{re.escape(label)}\b"))
         )
-        if not await cite.count():
-            return self._note("")
+        if not await cite.count():  # nothing to press: typed, as in the terminal
+            return await self.ask(label)
         warned = await panel.count() and not await panel.locator("mark").count()
         if warned and await panel.get_by_role("button").count() > 1:
             await panel.get_by_role("button").first.click()

@@ -124,6 +124,8 @@ class World:
             self.ephemerals.append(message)
         else:
             self.messages[message.channel, message.ts] = message
+            if message.user == BOT:  # the vendor takes the status away when the app replies
+                self.status.pop((message.channel, message.root), None)
         message.history.append(shown(message))
         return message
 
@@ -184,7 +186,7 @@ def _cell(cell: JsonObject) -> str:
 
 
 def rich_text(block: JsonObject) -> str:
-    """The words of a rich text block; a quote with "> ", list items with their marks."""
+    """The words of a rich text block, list items with their marks; a bar beside a quotation is no character."""
     lines = []
     for element in block["elements"]:
         match element["type"]:
@@ -193,8 +195,6 @@ def rich_text(block: JsonObject) -> str:
                 for number, item in enumerate(element["elements"], first):
                     mark = f"{number}. " if element["style"] == "ordered" else "- "
                     lines.append("  " * int(element.get("indent", 0)) + mark + _spans(item))
-            case "rich_text_quote":
-                lines.append("\n".join("> " + line for line in _spans(element).split("\n")))
             case _:
                 lines.append(_spans(element))
     return "\n".join(lines)
