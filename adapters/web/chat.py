@@ -4,6 +4,7 @@ The browser may leave at any time: work that was begun goes on, and what came of
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from adapters.web.spots import spot_of
 from adapters.web.streams import Line, Streams, read_json, receive
 from core.club import Club
 from core.desk import Desk
-from core.errors import BadBook, ReaderError
+from core.errors import BadBook, Missing, ReaderError
 from core.model import Answered, Question, Reader, Ready, Refused, Reply, Unanswered, Upload
 from core.strings import say
 
@@ -27,6 +28,9 @@ SHOWN = 5
 """Answers of earlier days on the page as it opens."""
 LONGEST_QUESTION = 4_000
 """Characters; a question is not a chapter."""
+
+
+_NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 
 
 class Chat:
@@ -131,7 +135,12 @@ class Chat:
         reply_to = said.get("reply_to")
 
         async def work() -> AsyncIterator[Line]:
-            if text.lstrip().startswith("/"):
+            number = _NUMBER.fullmatch(text.strip())
+            done: Reply | Question
+            if number:  # a footnote of the latest answer, as in the terminal
+                id = await self._note(int(number[1]))
+                done = await self._desk.press(HERE, reader, id, event=event, private=True)
+            elif text.lstrip().startswith("/"):
                 name, _, words = text.strip()[1:].partition(" ")
                 done = await self._desk.command(HERE, reader, name.lower(), words, event=event, private=True)
             else:
@@ -145,6 +154,18 @@ class Chat:
                 yield line
 
         return await self._streams.send(request, work(), reader.locale)
+
+    async def _note(self, number: int) -> str:
+        """The id of a footnote of the latest answer. Raises Missing when there is none of this number."""
+        turn = await self._club.latest(HERE)
+        if turn is None:
+            raise Missing("console_no_answer", number=number)
+        notes = {note.number: note.id for note in turn.answer.footnotes}
+        if not notes:
+            raise Missing("console_no_notes", number=number)
+        if number not in notes:
+            raise Missing("console_no_such_note", count=len(notes), number=number, first=min(notes), last=max(notes))
+        return notes[number]
 
     async def press(self, request: web.Request) -> web.StreamResponse:
         """A button of an answer, a passage or a reply."""

@@ -29,7 +29,7 @@ def answer(document: Document, notes: Sequence[Choice], locale: str | None) -> M
             return f"<sup>[{number:d}]</sup>"
         label = say("web_note", locale, number=note.label)
         return (
-            f'<button type="button" class="cite" data-kind="note" data-id="{escape(note.id)}" aria-expanded="false"'
+            f'<button type="button" class="cite" data-kind="note" data-id="{escape(note.id)}" data-number="{number:d}" aria-expanded="false"'
             f' aria-label="{escape(label)}">{number:d}</button>'
         )
 

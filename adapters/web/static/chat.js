@@ -94,7 +94,7 @@ function put(line, place) {
   }
   if (line.do === "failed") { say(body, line.text, "notice failed"); announce(line.text); }
   if (line.do === "need") { body.replaceChildren(need(line, place)); announce(line.text); }
-  place.setAttribute("aria-busy", String(line.do === "working" || line.do === "draft"));
+  place.setAttribute("aria-busy", String(["asked", "working", "draft"].includes(line.do)));
   if (place.isConnected && line.do !== "working") place.scrollIntoView({ block: "nearest" });
   return place;
 }
@@ -115,8 +115,11 @@ function latest() {
 function ask() {
   const text = box.value.trim();
   if (!text) return box.focus();
-  const follows = latest();
   box.value = "";
+  const number = /^\[?(\d{1,6})\]?$/.exec(text);
+  const note = number && [...log.querySelectorAll("[data-turn]")].at(-1)?.querySelector(`.cite[data-number="${Number(number[1])}"]`);
+  if (note) { openPassage(note); return note.focus(); }
+  const follows = latest();
   let place = article(text);
   say(place.querySelector(".body"), words.searching, "notice working");
   send("/say", json({ text, reply_to: follows }), (line) => { place = put(line, place); });
@@ -186,7 +189,8 @@ function closePassage() {
 }
 
 function openPassage(button) {
-  const open = button.getAttribute("aria-expanded") === "true";
+  // What could not be opened is tried again; what stands open closes.
+  const open = button.getAttribute("aria-expanded") === "true" && !document.querySelector(".passage .failed");
   closePassage();
   if (open) return;
   const turn = button.closest(".turn");
