@@ -137,6 +137,18 @@ def parser() -> argparse.ArgumentParser:
     quote.add_argument("books", metavar="BOOK", nargs="+", help=_BOOK)
     quote.add_argument("words", metavar="WORDS")
 
+    backup = add("backup", "backup", "save everything to one file, also while a bot or a chat is running")
+    backup.add_argument("file", metavar="FILE", help="the file to write; an earlier backup of that name is replaced")
+
+    restore = add("restore", "backup", "put back what a backup holds")
+    restore.add_argument("file", metavar="FILE", help="a file that backup wrote")
+    restore.add_argument("--force", action="store_true", help="in place of the data that is there")
+
+    forget = add("forget", "forget", "delete everything about a reader, a channel or a book, for good")
+    forget.add_argument("kind", metavar="KIND", choices=("reader", "channel", "book"), help="reader, channel or book")
+    forget.add_argument("name", metavar="NAME", help="platform:id, such as telegram:123; of a book its sha256")
+    forget.add_argument("--yes", action="store_true", help="do not ask first")
+
     add("stats", "stats", "say what the language model was asked, what it cost and how answers ended", printed)
 
     add("doctor", "doctor", "say what is set up and what the language model can do")

@@ -1,13 +1,14 @@
-"""The data folder and who may write in it: one chat, or one command at a time (a lock that dies with its process)."""
+"""The data folder and who may write in it: one chat or bot, or one command at a time (a lock that dies with its process)."""
 
 import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Literal
 
+from bot.config import Config
 from core.errors import OperatorError
 
 Holder = Literal["chat", "command"]
@@ -25,6 +26,11 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise OperatorError("data_folder_unusable", path=str(folder), reason=error.strerror or "") from error
+
+
+def hold_for(config: Config, holder: Holder, *, writes: bool = True) -> AbstractContextManager[None]:
+    """As `hold`, where the data is in a file; on a server as many processes as wanted work side by side."""
+    return nullcontext() if config.served else hold(config.data, holder, writes=writes)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import random
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from core.errors import OperatorError
 
 if TYPE_CHECKING:
     from core.club import Club
+    from core.lifecycle import Keeping
     from core.llm import OpenAIChat
     from core.spending import Terms
 
@@ -54,6 +55,7 @@ async def open_club(config: Config, *, works: bool | None = None) -> "Club":
             clock=monotonic,
             new_id=new_id,
             terms=_terms(config),
+            keeping=_keeping(config),
         )
     from core.llm import ask_context
 
@@ -70,6 +72,7 @@ async def open_club(config: Config, *, works: bool | None = None) -> "Club":
         window=partial(ask_context, model),
         works=config.summaries if works is None else works,
         terms=_terms(config),
+        keeping=_keeping(config),
     )
 
 

@@ -13,7 +13,7 @@ from adapters.console.app import HERE, local_reader, local_upload
 from adapters.console.text import Look
 from bot.config import Config
 from bot.failures import explain
-from bot.folder import hold
+from bot.folder import hold_for
 from bot.output import OutputFailed, print_json, print_lines
 from bot.shapes import Json
 from bot.wiring import new_id, open_club
@@ -86,7 +86,7 @@ class Desk:
 def run_headless(arguments: Namespace, config: Config, work: Callable[[Desk], None], *, writes: bool = False) -> int:
     """Open the club, do `work`, close; the exit code. BOOKs that are files are written to the data folder."""
     writes = writes or any(_exists(Path(name)) for name in arguments.books)
-    with hold(config.data, "command", writes=writes), asyncio.Runner() as runner:
+    with hold_for(config, "command", writes=writes), asyncio.Runner() as runner:
         club = runner.run(open_club(config))
         try:
             desk = Desk(club, runner, arguments, config)

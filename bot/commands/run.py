@@ -4,11 +4,11 @@ import asyncio
 from argparse import Namespace
 
 from bot.config import Config
-from bot.folder import hold
+from bot.folder import hold_for
 from bot.running import run as serve
 
 
 def run(arguments: Namespace, config: Config) -> int:
     """0 when a signal ended it; MISCONFIGURED when nothing is configured or every platform refused."""
-    with hold(config.data, "chat"):
+    with hold_for(config, "chat"):
         return asyncio.run(serve(config))

@@ -17,6 +17,7 @@ from core.store.deliveries import Deliveries
 from core.store.engines import Engines
 from core.store.events import Events
 from core.store.forgetting import Forgetting
+from core.store.health import Health, read_health, read_room
 from core.store.inbox import Inbox, QuestionRow, UploadRow
 from core.store.jobs import Jobs, Pending
 from core.store.ledger import KeptCall, Ledger
@@ -39,6 +40,7 @@ __all__ = [
     "CallDay",
     "Charge",
     "Forgetting",
+    "Health",
     "Inbox",
     "Jobs",
     "KeptCall",
@@ -56,6 +58,8 @@ __all__ = [
     "TurnFacts",
     "Turns",
     "UploadRow",
+    "read_health",
+    "read_room",
     "read_statistics",
     "restore_backup",
     "write_backup",

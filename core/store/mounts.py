@@ -12,7 +12,13 @@ NETWORK_KINDS = frozenset(
 
 
 def network_mount(folder: Path, mountinfo: str) -> str | None:
-    """The kind of mount when `folder` (absolute) lies on one of NETWORK_KINDS, else None.
+    """The kind of mount when `folder` (absolute) lies on one of NETWORK_KINDS, else None. `mountinfo` as `mount_kind`."""
+    kind = mount_kind(folder, mountinfo)
+    return kind if kind in NETWORK_KINDS else None
+
+
+def mount_kind(folder: Path, mountinfo: str) -> str:
+    """The kind of mount `folder` (absolute) lies on ("ext4", "overlay", "nfs4"); "" when the text does not tell.
 
     `mountinfo` is the text of `/proc/self/mountinfo`; the longest mount point wins, the later one of equals.
     """
@@ -27,4 +33,4 @@ def network_mount(folder: Path, mountinfo: str) -> str | None:
         if folder.is_relative_to(point) and len(point.parts) >= longest:
             longest = len(point.parts)
             kind = rest.split(" ")[0]
-    return kind if kind in NETWORK_KINDS else None
+    return kind

@@ -35,15 +35,16 @@ def able(request: JsonObject) -> Step:
 def test_without_a_model_it_says_how_to_set_one_up_and_all_is_well(tmp_path: Path) -> None:
     ran = loccit("doctor", data=tmp_path, OPENAI_API_KEY="sk-foreign", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
     assert (ran.code, ran.err) == (0, "")
-    [line] = ran.out.splitlines()
+    *data, line = ran.out.splitlines()
     assert "LOCCIT_LLM_BASE_URL" in line
+    assert len(data) == 2
 
 
 async def test_with_a_model_every_ability_is_one_line(tmp_path: Path) -> None:
     async with FakeOpenAI(able, models=[{"id": "fake", "context_length": 16_000}], key="right") as fake:
         ran = await asyncio.to_thread(examine, fake, "right", tmp_path)
         assert (ran.code, ran.err) == (0, "")
-        lines = ran.out.splitlines()
+        lines = ran.out.splitlines()[2:]
         assert lines[0] == "fake reads 16000 tokens at once."
         assert len(lines) == 8
         assert "LOCCIT_ALLOW_CHATS, LOCCIT_ALLOW_UPLOADERS" in lines[-1]
@@ -105,7 +106,7 @@ async def test_a_refused_key_is_one_sentence_and_a_failure(tmp_path: Path) -> No
     async with FakeOpenAI(lambda _: Fault(401, "Incorrect API key provided: sk-wrong-key")) as fake:
         ran = await asyncio.to_thread(examine, fake, "sk-wrong-key", tmp_path)
         assert ran.code == 1
-        [line] = ran.out.splitlines()
+        *_, line = ran.out.splitlines()
         assert "LOCCIT_LLM_API_KEY" in line
         assert "HTTP 401" in logged(tmp_path)
         assert "sk-wrong-key" not in ran.out + ran.err + logged(tmp_path)
