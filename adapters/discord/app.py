@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ from adapters.discord.slash import Slash, Translator
 from adapters.discord.spots import PLATFORM, locale_of
 from adapters.discord.work import Work
 from adapters.host import Host
+from adapters.lanes import Lanes
 from core.club import Club
 from core.desk import Desk
 from core.errors import OperatorError
@@ -84,7 +86,7 @@ def direct(settings: Settings) -> None:
 
 async def granted(token: str) -> discord.AppInfo:
     """What the developer portal says of this bot. Raises discord.LoginFailure."""
-    client = discord.Client(intents=discord.Intents.none())
+    client = discord.Client(intents=discord.Intents(guilds=True))
     try:
         await client.login(token)
         return await client.application_info()
@@ -132,6 +134,7 @@ class Bot(discord.AutoShardedClient):
         self._catching = Catching(self._ours, self._hearing)
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
         Slash(self._ours, self.work).register(self.tree)
+        self._ears = Lanes()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._once = False
 
@@ -158,16 +161,19 @@ class Bot(discord.AutoShardedClient):
             self._host.tell(Notice("run_up", {"platform": "Discord", "name": name}))
         await self._catching.catch_up()
 
+    # The library starts a task for each event, and tasks overtake each other: what is said in a channel goes on record in
+    # the order it came.
+
     async def on_message(self, message: discord.Message) -> None:
-        if message.guild is None and not message.author.bot:
-            await self._ours.club.post.remember(PLATFORM, f"direct:{message.channel.id}", True)
-        await self._hearing.hear(message)
+        self._ears.add(_place(message), partial(self._hearing.hear, message))
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        await self._hearing.heard_again(payload.message)
+        self._ears.add(_place(payload.message), partial(self._hearing.heard_again, payload.message))
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        await self._hearing.gone(payload.channel_id, payload.message_id)
+        self._ears.add(
+            str(payload.channel_id), partial(self._hearing.gone, payload.channel_id, payload.message_id)
+        )
 
     async def on_interaction(self, interaction: Interaction) -> None:
         """Presses of buttons that no item of ours hears: still one clear sentence."""
@@ -194,6 +200,7 @@ class Bot(discord.AutoShardedClient):
 
     async def leave(self) -> None:
         """Stop what is under way and close the connection. What was recorded is taken up at the next start."""
+        await self._ears.close()
         await self.work.close()
         tasks = list(self._tasks)
         for task in tasks:
@@ -202,3 +209,8 @@ class Bot(discord.AutoShardedClient):
         if self._once:
             await self._catching.note()
         await self.close()
+
+
+def _place(message: discord.Message) -> str:
+    channel = message.channel
+    return str(channel.parent_id if isinstance(channel, discord.Thread) else channel.id)

@@ -76,7 +76,7 @@ class Catching:
         found = 0
         try:
             async for message in channel.history(after=since, limit=_MOST, oldest_first=True):
-                found += await self._hearing.hear(message)
+                found += await self._hearing.heard(message)
         except (discord.Forbidden, discord.NotFound):
             log.info("a channel cannot be read", extra={"channel": str(channel.id)})
         return found

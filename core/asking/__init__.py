@@ -156,9 +156,13 @@ class Asking:
         return self._budgets
 
     async def _earlier(self, row: QuestionRow, sources: Sequence[Source]) -> Turn | None:
-        """The exchange this question replies to, when it was in the same place and is still permitted."""
+        """The exchange this question replies to, when it was in the same place and is still permitted.
+
+        A thread's first question may follow up what the channel was told: threads hang on its messages.
+        """
         turn = await self._store.turns.get(row.question.reply_to) if row.question.reply_to else None
-        if turn is None or turn.conversation != row.question.conversation or not turn.answer.document:
+        here = row.question.conversation
+        if turn is None or turn.conversation not in (here, replace(here, thread=None)) or not turn.answer.document:
             return None
         known = {(source.sha256, source.text_version): source for source in sources}
         if not all(book in known for book in turn.books):

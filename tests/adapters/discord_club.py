@@ -73,7 +73,7 @@ class Site:
             locale="en",
             now=lambda: datetime.now(UTC),
             clock=time.monotonic,
-            sleep=asyncio.sleep,
+            sleep=lambda seconds: asyncio.sleep(seconds if seconds < 10 else seconds / 30),
             new_id=lambda: f"x{next(_ids)}",
             source="",
             tell=hear,
