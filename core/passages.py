@@ -2,8 +2,8 @@
 
 from core import words
 from core.errors import Missing
-from core.formats.pictures import PagePicture, Pictures
-from core.model import Footnote, Passage, Span
+from core.formats.pictures import Pictures
+from core.model import Footnote, PagePicture, Passage, Span
 from core.retrieval.source import Source
 from core.store import Store
 from core.strings import say

@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 
 from core import tags
 from core.errors import Missing
-from core.formats.pictures import DPI, PagePicture, Pictures
-from core.model import BookPage, Position, Span
+from core.formats.pictures import DPI, Pictures
+from core.model import BookPage, PagePicture, Position, Span
 from core.passages import position_words
 from core.retrieval.source import Source
 from core.store import Store

@@ -48,13 +48,11 @@ def passage(passage: Passage) -> Markup:
     return Markup('<div class="text" dir="auto">{}{}{}</div>').format(before, marked, after)
 
 
-def page_text(page: BookPage) -> Markup:
+def page_text(page: BookPage, id: str = "mark") -> Markup:
     """A page's text, letter for letter: what a browser copies out of it is `page.text`.
 
-    The part of the marked range that lies here is inside `mark` elements, the first with the id "mark"; where a picture
-    of the page stands above the text, the picture has it.
+    The part of the marked range that lies here is inside `mark` elements, the first with this `id`.
     """
-    id = "mark-text" if page.paged else "mark"
     headings = {entry.offset - page.start: entry.depth for entry in page.toc if entry.file == page.file}
     marked = (0, 0)
     if page.marked is not None and page.marked.file == page.file:

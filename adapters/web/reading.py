@@ -5,12 +5,12 @@ from typing import Any
 from aiohttp import web
 
 from adapters.web import guard, markup
-from adapters.web.links import Links
+from adapters.web.links import Links, Permit
 from adapters.web.pages import Pages
 from adapters.web.spots import Spot, read_spot
 from core.club import Club
 from core.errors import Missing
-from core.model import BookPage, Conversation, Position, Reader, TocEntry
+from core.model import BookPage, Conversation, PagePicture, Position, Reader, TocEntry
 from core.strings import say
 
 LARGEST = 2
@@ -32,16 +32,9 @@ class ReadingView:
 
     async def show(self, request: web.Request) -> web.Response:
         locale, spot = guard.locale_of(request, self._locale), _spot(request)
-        page = await self._club.page(
-            self._conversation,
-            spot.book,
-            spot.at,
-            marked=spot.marked,
-            text_version=spot.text_version,
-            reader=Reader("local", locale, manages=True),
-            locale=locale,
-        )
-        # On a page after the marked one the range stays known: a word may run over the page break.
+        permit = self._permit(spot)
+        page = await _page(self._club, permit, locale)
+        address = f"/picture/{spot.book}/{spot.text_version}/{spot.place}/{page.file}.png"
         return self._pages.page(
             "read.html",
             locale,
@@ -51,26 +44,17 @@ class ReadingView:
             here=_entry(page),
             previous=_at(page, page.previous).path if page.previous else None,
             following=_at(page, page.following).path if page.following else None,
-            **page_values(
-                page, f"/picture/{spot.book}/{spot.text_version}/{spot.place}/{page.file}.png", request, locale
-            ),
+            **await _shown(self._club, permit, page, address, request, locale),
         )
 
     async def picture(self, request: web.Request) -> web.Response:
-        spot = _spot(request)
         file = request.match_info["file"]
         if not (file.isascii() and file.isdecimal() and len(file) < 8):
             raise Missing("link_broken")
-        drawn = await self._club.page_picture(
-            self._conversation,
-            spot.book,
-            int(file),
-            marked=spot.marked,
-            text_version=spot.text_version,
-            reader=Reader("local", manages=True),
-            zoom=zoom_of(request),
-        )
-        return picture_response(None if drawn is None else drawn.png)
+        return _as_png(await _picture(self._club, self._permit(_spot(request)), int(file), zoom_of(request)))
+
+    def _permit(self, spot: Spot) -> Permit:
+        return Permit(self._conversation, spot, Reader("local", manages=True))
 
 
 class PublicView:
@@ -88,18 +72,9 @@ class PublicView:
         app.router.add_get("/robots.txt", self.robots)
 
     async def show(self, request: web.Request) -> web.Response:
-        locale = guard.locale_of(request, self._locale)
-        permit = self._links.read(request.match_info["token"])
-        spot = permit.spot
-        page = await self._club.page(
-            permit.conversation,
-            spot.book,
-            spot.at,
-            marked=spot.marked,
-            text_version=spot.text_version,
-            reader=permit.reader,
-            locale=locale,
-        )
+        locale, token = guard.locale_of(request, self._locale), request.match_info["token"]
+        permit = self._links.read(token)
+        page = await _page(self._club, permit, locale)
         return self._pages.page(
             "read.html",
             locale,
@@ -109,47 +84,69 @@ class PublicView:
             here=None,
             previous=None,
             following=None,
-            **page_values(page, f"{request.match_info['token']}/page.png", request, locale),
+            **await _shown(self._club, permit, page, f"{token}/page.png", request, locale),
         )
 
     async def picture(self, request: web.Request) -> web.Response:
         permit = self._links.read(request.match_info["token"])
-        drawn = await self._club.page_picture(
-            permit.conversation,
-            permit.spot.book,
-            permit.spot.at.file,
-            marked=permit.spot.marked,
-            text_version=permit.spot.text_version,
-            reader=permit.reader,
-            zoom=zoom_of(request),
-        )
-        return picture_response(None if drawn is None else drawn.png)
+        return _as_png(await _picture(self._club, permit, permit.spot.at.file, zoom_of(request)))
 
     async def robots(self, _: web.Request) -> web.Response:
         return web.Response(text="User-agent: *\nDisallow: /\n")
 
 
-def page_values(page: BookPage, picture: str, request: web.Request, locale: str) -> dict[str, Any]:
-    """What both views show of a page."""
+async def _page(club: Club, permit: Permit, locale: str) -> BookPage:
+    spot = permit.spot
+    return await club.page(
+        permit.conversation,
+        spot.book,
+        spot.at,
+        marked=spot.marked,
+        text_version=spot.text_version,
+        reader=permit.reader,
+        locale=locale,
+    )
+
+
+async def _picture(club: Club, permit: Permit, file: int, zoom: int) -> PagePicture | None:
+    spot = permit.spot
+    return await club.page_picture(
+        permit.conversation,
+        spot.book,
+        file,
+        marked=spot.marked,
+        text_version=spot.text_version,
+        reader=permit.reader,
+        zoom=zoom,
+    )
+
+
+async def _shown(
+    club: Club, permit: Permit, page: BookPage, address: str, request: web.Request, locale: str
+) -> dict[str, Any]:
+    """What both views show of a page. A picture is drawn ahead of its request: one that cannot be had is not promised."""
     zoom = zoom_of(request)
+    picture = await _picture(club, permit, page.file, zoom) if page.paged else None
     return {
         "page": page,
-        "text": markup.page_text(page),
+        "text": markup.page_text(page, "mark" if picture is None else "mark-text"),
         "marked": page.marked is not None,
-        "picture": f"{picture}?zoom={zoom}" if page.paged else None,
+        "picture": None if picture is None else f"{address}?zoom={zoom}",
+        "top": None if picture is None else picture.top,
         "zoom": zoom,
         "other_zoom": LARGEST if zoom == 1 else 1,
-        "share": say("web_picture_of", locale, page=page.file + 1),
+        "described": say("web_picture_of", locale, page=page.file + 1),
     }
 
 
-def picture_response(png: bytes | None) -> web.Response:
-    if png is None:
+def _as_png(picture: PagePicture | None) -> web.Response:
+    if picture is None:
         raise Missing("no_page_picture")
-    return web.Response(body=png, content_type="image/png")
+    return web.Response(body=picture.png, content_type="image/png")
 
 
 def zoom_of(request: web.Request) -> int:
+    """How large the picture is asked for; whatever else stands there, the usual size."""
     return LARGEST if request.query.get("zoom") == str(LARGEST) else 1
 
 

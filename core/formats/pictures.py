@@ -11,13 +11,13 @@ from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from core.errors import LoccitError
 from core.formats.box import Box, BoxLimits
-from core.model import Position, Span
+from core.model import PagePicture, Position, Span
 
 _log = logging.getLogger(__name__)
 
@@ -30,14 +30,6 @@ _CHILDREN = 3
 _KEPT = 400
 """Pictures kept on disk for one book, the oldest go first: about 60 MB."""
 _HASH = re.compile("[0-9a-f]{16,64}")
-
-
-@dataclass(frozen=True, slots=True)
-class PagePicture:
-    """A page of the file (from 0) with the range drawn on it."""
-
-    page: int
-    png: bytes
 
 
 class Pictures:
@@ -104,7 +96,7 @@ class Pictures:
         if not drawn:
             return None
         try:
-            pictures = tuple(PagePicture(int(page), b64decode(png)) for page, png in drawn)
+            pictures = tuple(PagePicture(int(page), b64decode(png), top) for page, png, top in drawn)
         except (TypeError, ValueError):
             return None
         await asyncio.to_thread(_keep, folder, pictures)
@@ -182,11 +174,20 @@ class Pictures:
 
 def _load(folder: Path) -> tuple[PagePicture, ...] | None:
     try:
-        files = sorted(folder.glob("*.png"), key=lambda file: int(file.stem))
-        pictures = tuple(PagePicture(int(file.stem), file.read_bytes()) for file in files)
+        pictures = tuple(_named(file) for file in sorted(folder.glob("*@*.png")))
     except (OSError, ValueError):
         return None
     return pictures or None
+
+
+def _named(file: Path) -> PagePicture:
+    """A kept picture; its name says the page and where on it the range begins."""
+    page, top = file.stem.split("@")
+    return PagePicture(int(page), file.read_bytes(), float(top) if top else None)
+
+
+def _top(picture: PagePicture) -> str:
+    return "" if picture.top is None else f"{picture.top:.4f}"
 
 
 def _keep(folder: Path, pictures: tuple[PagePicture, ...]) -> None:
@@ -196,7 +197,7 @@ def _keep(folder: Path, pictures: tuple[PagePicture, ...]) -> None:
         draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="draft-"))
         try:
             for picture in pictures:
-                (draft / f"{picture.page}.png").write_bytes(picture.png)
+                (draft / f"{picture.page:05d}@{_top(picture)}.png").write_bytes(picture.png)
             os.replace(draft, folder)
         except OSError:
             shutil.rmtree(draft, ignore_errors=True)

@@ -41,6 +41,7 @@ from core.model.club import (
     LibraryEvent,
     Limit,
     Outcome,
+    PagePicture,
     Passage,
     Question,
     QuoteFound,
@@ -53,6 +54,7 @@ from core.model.club import (
     Turn,
     Unanswered,
     Upload,
+    Waiting,
 )
 from core.model.document import (
     Block,
@@ -127,6 +129,7 @@ __all__ = [
     "Notice",
     "Outcome",
     "PageMark",
+    "PagePicture",
     "Paragraph",
     "ParsedBook",
     "Passage",
@@ -155,4 +158,5 @@ __all__ = [
     "Unanswered",
     "Upload",
     "Usage",
+    "Waiting",
 ]

@@ -109,6 +109,8 @@ class BookCard:
     machine_read: bool = False
     limit_words: str | None = None
     """How far the club has read; None while nobody has said."""
+    added_by: str = ""
+    """The platform's id of who added it; "" once that was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +253,16 @@ class BookPage:
 
 
 @dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page of a PDF (from 0) with the range drawn on it."""
+
+    page: int
+    png: bytes = field(repr=False)
+    top: float | None = None
+    """Where on the page the range begins: 0 at its top, 1 at its bottom; None without one."""
+
+
+@dataclass(frozen=True, slots=True)
 class QuoteHit:
     span: Span
     quote: str
@@ -342,4 +354,11 @@ class Unanswered:
     event: str = ""
 
 
-AskEvent = Searching | Drafting | Answered | Unanswered
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The only book is still being read. The question is on record and answered as soon as that is done."""
+
+    filename: str
+
+
+AskEvent = Waiting | Searching | Drafting | Answered | Unanswered

@@ -13,8 +13,8 @@ from core.formats.extracted import Extracted
 from core.formats.pdf.mupdf import open_pdf
 from core.formats.pdf.picture import Drawn, draw_range, find_places
 from core.formats.pdf.reading import read_pdf
-from core.formats.pictures import PagePicture, Pictures
-from core.model import Position, Span
+from core.formats.pictures import Pictures
+from core.model import PagePicture, Position, Span
 from tests.books.pdfs import LEFT, RIGHT, SIZE, TOP, Sheet, fill, labelled, prose
 from tests.books.under import Under, folded
 from tests.parts import SHARED, needs_shared

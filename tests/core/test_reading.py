@@ -132,6 +132,16 @@ async def test_a_page_of_a_pdf_is_drawn_with_and_without_a_range_and_painted_ove
             assert picture.page == 2
             sizes.append(pymupdf.Pixmap(picture.png).width)
         assert len({picture.png for picture in pictures if picture}) == 3
+        plain, marked, larger = (picture.top for picture in pictures if picture)
+        assert plain is None
+        assert marked is not None
+        assert larger is not None
+        assert 0.1 < marked < 0.3  # the first line of the page, under its margin
+        assert abs(larger - marked) < 0.01
+        kept = await club.club.page_picture(ROOM, sha256, 2, marked=Span(2, 0, 30))
+        assert kept is not None
+        assert kept.top is not None
+        assert abs(kept.top - marked) < 0.001
         assert sizes[0] == sizes[1]
         assert abs(sizes[2] - 2 * sizes[0]) <= 2
         await club.club.progress(ROOM, MEMBER, words="page 1")

@@ -14,12 +14,15 @@ DPI = 110
 """A page of a book in about 900 by 1200 dots: legible on a telephone, 60 to 300 kB."""
 
 
+_PNG_HEIGHT = slice(20, 24)
+"""Where a PNG says how many rows it has."""
+
 _opened: dict[tuple[str, str | None], Pdf] = {}
 
 
-def answer(job: Mapping[str, Any]) -> list[tuple[int, str]] | None:
+def answer(job: Mapping[str, Any]) -> list[tuple[int, str, float | None]] | None:
     """A job of the boxed child: `path`, `password`, `span`, `texts`, `limit`, `kept_back`, `dpi`; pictures as
-    (page, base64).
+    (page, base64, where the range begins).
 
     The book stays open for the next job; a job without a span only opens it. Raises BadBook as `open_pdf` does.
     """
@@ -32,7 +35,7 @@ def answer(job: Mapping[str, Any]) -> list[tuple[int, str]] | None:
     texts = {int(page): str(text) for page, text in job["texts"]}
     kept_back = [Span(*stretch) for stretch in job.get("kept_back", ())]
     drawn = draw_range(_opened[name], Span(*job["span"]), texts, limit, kept_back, int(job.get("dpi", DPI)))
-    return None if drawn is None else [(page, b64encode(png).decode("ascii")) for page, png in drawn]
+    return None if drawn is None else [(page, b64encode(png).decode("ascii"), top) for page, png, top in drawn]
 
 
 class Drawn(NamedTuple):
@@ -51,15 +54,21 @@ def draw_range(
     limit: Position | None = None,
     kept_back: Sequence[Span] = (),
     dpi: int = DPI,
-) -> list[tuple[int, bytes]] | None:
-    """The pages a range stands on as (page, PNG). `texts`: the stored texts of the range's page and of the next.
+) -> list[tuple[int, bytes, float | None]] | None:
+    """The pages a range stands on as (page, PNG, where on it the range begins: 0 top, 1 bottom). `texts`: the stored texts of the range's page and of the next.
 
     None when the range lies past the limit, or when a page does not yield exactly its stored text.
     """
     places = find_places(pdf, span, texts, limit, kept_back)
     if places is None:
         return None
-    return [(place.page, pdf.draw(place.page, place.marks, place.shown, place.hidden, dpi)) for place in places]
+    drawn = []
+    for place in places:
+        png = pdf.draw(place.page, place.marks, place.shown, place.hidden, dpi)
+        height = int.from_bytes(png[_PNG_HEIGHT], "big") * 72 / dpi
+        top = min((mark[1] / height for mark in place.marks), default=None)
+        drawn.append((place.page, png, None if top is None else round(min(max(top, 0.0), 1.0), 4)))
+    return drawn
 
 
 def find_places(
