@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from core import choosing, exports, passages, quotes, reading, tags
+from core import choosing, exports, passages, reading, tags
 from core.asking import MODEL_SETTING, Asking
 from core.errors import BrokenPromise, Missing, OperatorError, ReaderError, UpstreamError
-from core.formats.pictures import PagePicture, Pictures
+from core.formats.pictures import Pictures
 from core.ledgered import Ledgered
 from core.library import Library
 from core.lifecycle import Keeping, Lifecycle
+from core.meeting import Meeting
 from core.model import (
     Answered,
     AskEvent,
@@ -31,6 +32,7 @@ from core.model import (
     LibraryEvent,
     Limit,
     Notice,
+    PagePicture,
     ParsedBook,
     Passage,
     Position,
@@ -43,10 +45,12 @@ from core.model import (
     Turn,
     Unanswered,
     Upload,
+    Waiting,
 )
 from core.post import Post
 from core.progress import UNDO, Progress
 from core.retrieval import Ranks, Source
+from core.rights import check_change
 from core.spending import Metered, Purse, Terms
 from core.store import Store
 from core.summaries import Indexing, Jobs, Summaries, Summarised
@@ -111,6 +115,17 @@ class Club:
         self._progress = Progress(store, now)
         self.post = Post(store, now=now, new_id=new_id)
         """What adapters keep over a restart: events, messages, letters, buttons."""
+        self.meeting = Meeting(
+            store,
+            self.post,
+            self._ranks,
+            lambda name: self._models.get(name or "", model),
+            fallback,
+            window,
+            now=now,
+            new_id=new_id,
+        )
+        """Reading together: recaps, people, discussions, dates, quotations, the next book."""
         self._lifecycle = Lifecycle(
             store, self._ranks, self._pictures, now=now, sleep=sleep, keeping=keeping or Keeping()
         )
@@ -142,7 +157,11 @@ class Club:
         uploads = (await self.settings(upload.conversation)).get("uploads")
         if uploads == "managers" and not upload.reader.manages:
             raise ReaderError("uploads_managers_only")
-        old = None if replaces is None else (await self._chosen(upload.conversation, replaces)).sha256
+        old = None
+        if replaces is not None:
+            card = await self._chosen(upload.conversation, replaces)
+            check_change(upload.reader, card.added_by)
+            old = card.sha256
         async with aclosing(self._library.add(upload, old)) as events:
             async for event in events:
                 yield await self._enlisted(event, upload.conversation) if isinstance(event, Ready) else event
@@ -252,26 +271,33 @@ class Club:
 
     async def about(self, question: Question) -> BookCard | None:
         """The book a question is about; None for several, and for a question that wants none."""
-        if question.without_book:
+        if question.without_book or await self._awaited(question) is not None:
             return None
         cards = await self._meant(question)
         return cards[0] if len(cards) == 1 else None
 
-    async def use(self, conversation: Conversation, choice: str) -> BookCard:
-        """Make a book the one that questions without a name are about."""
+    async def use(self, conversation: Conversation, reader: Reader, choice: str) -> BookCard:
+        """Make a book the one that questions without a name are about. Raises ReaderError for who may not change it."""
         card = await self._chosen(conversation, choice)
+        check_change(reader, card.added_by)
         await self._store.shelf.use(await self._channel(conversation), card.sha256)
         return card
 
     async def remove(self, conversation: Conversation, reader: Reader, choice: str | None = None) -> BookCard:
-        """Take a book from the channel; it can be brought back for UNDO."""
+        """Take a book from the channel; it can be brought back for UNDO. Raises ReaderError for who may not change it."""
         card = await self._chosen(conversation, choice)
+        check_change(reader, card.added_by)
         await self._store.shelf.withdraw(await self._channel(conversation), card.sha256, self._now())
         return card
 
     async def undo(self, conversation: Conversation, reader: Reader) -> BookCard:
-        """Bring back the book removed last. Raises Missing when there is none or it was too long ago."""
+        """Bring back the book removed last. Raises Missing when there is none or it was too long ago, ReaderError for who
+        may not change it.
+        """
         channel = await self._channel(conversation)
+        added_by = await self._store.shelf.withdrawn(channel, self._now() - UNDO)
+        if added_by is not None:
+            check_change(reader, added_by)
         restored = await self._store.shelf.restore(channel, self._now() - UNDO)
         if restored is None:
             raise Missing("nothing_to_undo")
@@ -348,7 +374,16 @@ class Club:
 
     async def _in_turn(self, question: Question, interim: bool) -> AsyncGenerator[AskEvent, None]:
         channel = await self._channel(question.conversation)
-        cards = await self._meant(question)
+        if (filename := await self._awaited(question)) is not None:
+            await self._asking.keep(question, channel)
+            yield Waiting(filename)
+            await self._library.arrivals.settle(channel)
+        try:
+            cards = await self._meant(question)
+        except ReaderError as error:
+            if filename is not None:  # on record since it had to wait
+                await self._asking.give_up(question, error)
+            raise
         if len(cards) == 1 and not question.every_book:
             # Kept with the question: after a crash it means this book, whatever was added or chosen meanwhile.
             question = replace(question, book=cards[0].sha256)
@@ -418,9 +453,11 @@ class Club:
     ) -> tuple[BookCard, Limit]:
         """The club's limit for a book; `words` ("finished 3", "page 120", "all") set it for everybody here.
 
-        Raises ReaderError for words that name no place or more than one.
+        Raises ReaderError for words that name no place or more than one, and for who may not change it.
         """
         card = await self._chosen(conversation, choice)
+        if words is not None:
+            check_change(reader, card.added_by)
         return card, await self._progress.club(await self._channel(conversation), card, reader, words)
 
     async def undo_progress(
@@ -428,6 +465,7 @@ class Club:
     ) -> tuple[BookCard, Limit]:
         """Take back the last change of the club's limit, for UNDO. Raises Missing when there is none."""
         card = await self._chosen(conversation, choice)
+        check_change(reader, card.added_by)
         return card, await self._progress.take_back(await self._channel(conversation), card)
 
     async def place(
@@ -459,10 +497,7 @@ class Club:
         if pressed is None or pressed.channel != channel:
             raise Missing("unknown_note")
         passage = await self._open(conversation, pressed.footnote, before, after, locale, reader)
-        if reader is not None:
-            source = await Source.open(self._store, channel, passage.book, text_version=pressed.footnote.text_version)
-            start, end = source.place_of(passage.first), source.place_of(passage.last)
-            await self._count(conversation, reader, source, start, end)
+        await self._count_passage(conversation, reader, passage)
         return passage
 
     async def is_note(self, id: str) -> bool:
@@ -481,7 +516,7 @@ class Club:
         if pressed is None or pressed.channel != channel:
             raise Missing("unknown_note")
         drawn = await passages.draw(self._store, self._pictures, channel, pressed.footnote)
-        if drawn and reader is not None:
+        if drawn:
             note_of = pressed.footnote
             source = await Source.open(self._store, channel, note_of.book, text_version=note_of.text_version)
             for picture in drawn:
@@ -534,10 +569,18 @@ class Club:
     async def _count(
         self, conversation: Conversation, reader: Reader | None, source: Source, start: int, end: int
     ) -> None:
-        """Count what a reader opens of a book against what one may in a day."""
-        if reader is not None:
-            who = f"{conversation.platform}:{reader.id}"
-            await self._purse.press(who, source.sha256, source.card.title, source.characters, start, end)
+        """Count what a reader opens of a book against what one may in a day; nobody in particular is the whole chat."""
+        who = f"{conversation.platform}:{reader.id}" if reader else f"{conversation.platform}#{conversation.channel}"
+        await self._purse.press(who, source.sha256, source.card.title, source.characters, start, end)
+
+    async def _count_passage(
+        self, conversation: Conversation, reader: Reader | None, passage: Passage, *, alone: bool = False
+    ) -> None:
+        """Count a passage with its surroundings, or the quoted run `alone`."""
+        channel = await self._channel(conversation)
+        source = await Source.open(self._store, channel, passage.book, text_version=passage.text_version)
+        first, last = (passage.span.first, passage.span.last) if alone else (passage.first, passage.last)
+        await self._count(conversation, reader, source, source.place_of(first), source.place_of(last))
 
     async def cover(self, conversation: Conversation, choice: str | None = None) -> bytes | None:
         """The cover picture as the book stores it, when it has one."""
@@ -550,18 +593,21 @@ class Club:
         choice: str | None,
         tag: str,
         *,
+        reader: Reader | None = None,
         before: int = 0,
         after: int = 0,
         locale: str | None = None,
     ) -> Passage:
-        """The passage of a tag such as `[f5-123-165]` in a book of this channel; it must be a run."""
+        """The passage of a tag such as `[f5-123-165]` in a book of this channel; it must be a run. Counts as `press` does."""
         card = await self._chosen(conversation, choice)
         read = tags.references(tag.strip().strip("[]"))
         span = read[0].span if read and len(read) == 1 else None
         if span is None:
             raise Missing("not_a_run", tag=tag)
         note = Footnote(0, tags.tag(span), card.sha256, card.text_version, span)
-        return await self._open(conversation, note, before, after, locale, None)
+        passage = await self._open(conversation, note, before, after, locale, None)
+        await self._count_passage(conversation, reader, passage)
+        return passage
 
     async def find_quote(
         self,
@@ -571,10 +617,12 @@ class Club:
         *,
         limit_words: str | None = None,
         reader: Reader | None = None,
+        private: bool = False,
     ) -> tuple[BookCard, QuoteFound]:
         """Where these words stand, word for word or nearly. No model.
 
-        Looked for up to the club's limit, `limit_words`, and the place of the `reader` when only this one sees the result.
+        Looked for up to the club's limit, `limit_words`, and, when only the `reader` sees the result (`private`), this
+        one's own place. What it shows counts as a press does, and it raises ReaderError as that does.
         """
         if not wanted.strip():
             raise ReaderError("quote_empty")
@@ -582,7 +630,7 @@ class Club:
         source = await self._source(conversation, card)
         if limit_words is not None:
             source = source.up_to(limit_words)
-        if reader is not None:
+        if reader is not None and private:
             channel = await self._channel(conversation)
             source = source.within(await self._store.progress.place(channel, card.sha256, reader.id))
         match, found = await source.find(wanted)
@@ -590,6 +638,7 @@ class Club:
         for spans in found:
             for span in spans:
                 heading = " › ".join(source.heading_path(span.first))
+                await self._count(conversation, reader, source, source.place_of(span.first), source.place_of(span.last))
                 hits.append(QuoteHit(span, await source.text(span), heading, await source.run_at(span.first)))
         return card, QuoteFound(match, tuple(hits), source.limit)
 
@@ -608,9 +657,10 @@ class Club:
         *,
         form: exports.Form = "md",
         link: Callable[[Passage], str] | None = None,
+        reader: Reader | None = None,
     ) -> str:
         """The channel's chat as one file, each note with its exact passage, its position and, given a `link`, the
-        address where the reading view shows it.
+        address where the reading view shows it. Each passage counts as a press does; one too many says so in its place.
         """
         channel = await self._channel(conversation)
         turns = [turn for turn in await self._store.turns.history(channel, conversation.thread) if turn.answer.document]
@@ -623,8 +673,9 @@ class Club:
             for note in turn.answer.footnotes:
                 try:
                     passage = await self._open(conversation, note, 0, 0, locale, None)
+                    await self._count_passage(conversation, reader, passage, alone=True)
                     notes.append(exports.Opened(note.number, passage, None if link is None else link(passage)))
-                except (Missing, BrokenPromise) as error:
+                except (Missing, BrokenPromise, ReaderError) as error:
                     notes.append(exports.Opened(note.number, error))
             chat.append(exports.Told(turn, notes))
         return exports.as_html(chat, locale) if form == "html" else exports.as_markdown(chat, locale)
@@ -694,6 +745,11 @@ class Club:
             after=after,
             locale=locale,
         )
+
+    async def _awaited(self, question: Question) -> str | None:
+        """The file a question has to wait for: one that is being taken in where there is no book yet."""
+        filename = self._library.arrivals.first(await self._channel(question.conversation))
+        return None if filename is None or await self.shelf(question.conversation) else filename
 
     async def _meant(self, question: Question) -> list[BookCard]:
         earlier = await self._store.turns.get(question.reply_to) if question.reply_to else None

@@ -3,11 +3,13 @@
 import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Callable
+from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from core import formats
+from core.arrivals import Arrivals
 from core.errors import BadBook, BrokenPromise, Missing, ReaderError
 from core.formats import recognition
 from core.model import Accepted, Contents, LibraryEvent, Notice, ParsedBook, Reading, Ready, Refused, Upload
@@ -31,6 +33,7 @@ class Library:
         self._recognise = recognise if recognition.installed() else ""
         self._children = asyncio.Semaphore(children)
         self._reading: dict[str, asyncio.Lock] = {}
+        self.arrivals = Arrivals()
 
     async def add(self, upload: Upload, replaces: str | None = None) -> AsyncGenerator[LibraryEvent, None]:
         """Take a file in, in the place of a book it `replaces`. Once `Accepted` is out, a crash loses nothing.
@@ -43,27 +46,35 @@ class Library:
         if size > formats.MAX_UPLOAD:
             raise BadBook("book_too_large", size=-(-size // 1_000_000), limit=formats.MAX_UPLOAD // 1_000_000)
         channel = await self._store.shelf.channel(upload.conversation, self._now())
-        sha256 = await self._store.originals.put(upload.path)
-        if replaces is not None:  # on record before the upload: a restart goes on with both
-            await self._store.shelf.change_settings(channel, {_REPLACES + upload.event: replaces})
-        row = await self._store.inbox.accept_upload(upload, channel, sha256, size, self._now())
-        if not await asyncio.to_thread(row.upload.path.is_file):  # dropped with a failed upload of the same bytes
-            await self._store.originals.put(upload.path)
-        yield Accepted(upload.filename, size)
-        async for event in self._take_in(row, upload.password, upload.accept_partial):
-            yield event
+        with self.arrivals.expecting(channel, upload.filename):
+            sha256 = await self._store.originals.put(upload.path)
+            if replaces is not None:  # on record before the upload: a restart goes on with both
+                await self._store.shelf.change_settings(channel, {_REPLACES + upload.event: replaces})
+            row = await self._store.inbox.accept_upload(upload, channel, sha256, size, self._now())
+            if not await asyncio.to_thread(row.upload.path.is_file):  # dropped with a failed upload of the same bytes
+                await self._store.originals.put(upload.path)
+            yield Accepted(upload.filename, size)
+            async with aclosing(self._take_in(row, upload.password, upload.accept_partial)) as events:
+                async for event in events:
+                    yield event
 
     async def resume(self, platform: str) -> AsyncGenerator[LibraryEvent, None]:
         """Take up the uploads a crash left unfinished; one that cannot become a book is named, the rest go on.
 
         Raises OperatorError (a full disk, a database that is away): what is left stays accepted for the next start.
         """
-        for row in await self._store.inbox.unfinished_uploads(platform):
-            try:
-                async for event in self._take_in(row, None, row.upload.accept_partial):
-                    yield event
-            except (ReaderError, BrokenPromise) as error:
-                yield Refused(row.upload.filename, Notice(error.key, error.params))
+        rows = await self._store.inbox.unfinished_uploads(platform)
+        with ExitStack() as together:
+            each = [together.enter_context(ExitStack()) for _ in rows]
+            for row, one in zip(rows, each, strict=True):
+                one.enter_context(self.arrivals.expecting(row.channel, row.upload.filename))
+            for row, one in zip(rows, each, strict=True):
+                with one:
+                    try:
+                        async for event in self._take_in(row, None, row.upload.accept_partial):
+                            yield event
+                    except (ReaderError, BrokenPromise) as error:
+                        yield Refused(row.upload.filename, Notice(error.key, error.params))
 
     async def _take_in(
         self, row: UploadRow, password: str | None, accept_partial: bool

@@ -24,6 +24,7 @@ from core.model import (
     Text,
     Turn,
     Unanswered,
+    Waiting,
 )
 from core.strings import say, tell
 
@@ -96,6 +97,8 @@ class Answers:
                     if isinstance(event, Drafting):
                         latest = event
                         draft.update(view.draft(event.document))
+                    elif isinstance(event, Waiting):
+                        draft.update(view.sentence(say("still_reading", locale, file=event.filename)))
                     elif isinstance(event, Answered):
                         running.settled = True
                         await draft.finish()

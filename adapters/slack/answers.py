@@ -25,6 +25,7 @@ from core.model import (
     Text,
     Turn,
     Unanswered,
+    Waiting,
 )
 from core.strings import say, tell
 
@@ -84,6 +85,8 @@ class Answers:
                             draft.show(document)
                     case Answered():
                         return event, seen
+                    case Waiting(filename):
+                        await draft.status(say("still_reading", question.reader.locale, file=filename))
                     case Searching() | Unanswered():
                         pass
         return None, seen

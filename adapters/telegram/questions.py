@@ -14,7 +14,18 @@ from adapters.telegram.connection import PLATFORM, Connection, conversation, spo
 from adapters.telegram.incoming import Heard, Press
 from adapters.telegram.line import Spot
 from adapters.telegram.writing import Writing, question_key
-from core.model import Answered, Conversation, Drafting, Question, Reader, Turn, Unanswered
+from core.model import (
+    Answered,
+    Conversation,
+    Drafting,
+    Paragraph,
+    Question,
+    Reader,
+    Text,
+    Turn,
+    Unanswered,
+    Waiting,
+)
 from core.strings import say, tell
 
 log = logging.getLogger(__name__)
@@ -73,6 +84,8 @@ class Questions:
                 async for event in events:
                     if isinstance(event, Drafting):
                         writing.update(event.document)
+                    elif isinstance(event, Waiting):
+                        writing.update((Paragraph((Text(say("still_reading", reader.locale, file=event.filename)),)),))
                     elif isinstance(event, Answered):
                         await writing.finish()
                         running.settled = True

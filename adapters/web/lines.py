@@ -25,6 +25,7 @@ from core.model import (
     Searching,
     Turn,
     Unanswered,
+    Waiting,
 )
 from core.strings import say, tell
 
@@ -60,6 +61,8 @@ class Lines:
                 line = self.reply(reply, reader)
                 text = say("web_known" if event.known else "web_ready", locale, title=card.title, count=card.chapters)
                 return {**line, "book": card.title, "text": text}
+            case Waiting(filename):
+                return {"do": "working", "text": say("still_reading", locale, file=filename)}
             case Searching():
                 return {"do": "working", "text": say("web_searching", locale)}
             case Drafting(document):

@@ -84,6 +84,10 @@ class Asking:
                 await self._store.inbox.fail_question(question.event, Notice(error.key, error.params), self._now())
             raise
 
+    async def keep(self, question: Question, channel: int) -> None:
+        """Put a question on record that is asked later."""
+        await self._store.inbox.accept_question(question, channel, self._now())
+
     async def give_up(self, question: Question, error: LoccitError) -> None:
         """A question on record that ends with a sentence instead of an answer."""
         await self._store.inbox.fail_question(question.event, Notice(error.key, error.params), self._now())
