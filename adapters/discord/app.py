@@ -37,8 +37,6 @@ log = logging.getLogger(__name__)
 
 _AGAIN = 15.0
 """Seconds before a connection that could not be made is tried again."""
-_READY = 1.0
-"""Seconds without another server after which the library calls itself ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,8 @@ class Settings:
     """Another place than the vendor's, ending in `/api/v10`."""
     gateway: str | None = None
     """`ws://` or `wss://`."""
+    ready: float = 1.0
+    """Seconds without another server after which the library calls itself ready."""
 
 
 async def serve(club: Club, settings: Settings, host: Host) -> None:
@@ -117,7 +117,7 @@ class Bot(discord.AutoShardedClient):
         super().__init__(
             intents=intents,
             allowed_mentions=SILENT,
-            guild_ready_timeout=_READY,
+            guild_ready_timeout=settings.ready,
             max_messages=None,
             member_cache_flags=discord.MemberCacheFlags.none(),
             chunk_guilds_at_startup=False,
@@ -171,9 +171,7 @@ class Bot(discord.AutoShardedClient):
         self._ears.add(_place(payload.message), partial(self._hearing.heard_again, payload.message))
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        self._ears.add(
-            str(payload.channel_id), partial(self._hearing.gone, payload.channel_id, payload.message_id)
-        )
+        self._ears.add(str(payload.channel_id), partial(self._hearing.gone, payload.channel_id, payload.message_id))
 
     async def on_interaction(self, interaction: Interaction) -> None:
         """Presses of buttons that no item of ours hears: still one clear sentence."""

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import discord
 
@@ -68,6 +69,7 @@ class Presses:
         self._connection = connection
         self._answers = answers
         self._work = work
+        self._one_by_one: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def hear(self, interaction: Interaction, kind: str, id: str) -> None:
         """Do what a button says; whatever goes wrong is one sentence for the one who pressed."""
@@ -126,14 +128,16 @@ class Presses:
     async def _note(self, interaction: Interaction, id: str, who: Who) -> None:
         """Open the passage for this reader, or close what the same press opened."""
         memo = _memo(interaction, id)
-        open_now = await self._connection.club.post.recall(PLATFORM, memo)
-        if open_now is not None:
-            await self._connection.club.post.forget(PLATFORM, memo)
-            await interaction.response.defer()
-            await self._take_away(open_now)
-            return
-        reply = await in_time(interaction, self._pressing(interaction, id, who), private=True)
-        await self._open(interaction, reply, id, f"{id}.0.0.1", who)
+        # Somebody who presses twice in a row opens and closes; the second press waits for the first.
+        async with self._one_by_one.setdefault(memo, asyncio.Lock()):
+            open_now = await self._connection.club.post.recall(PLATFORM, memo)
+            if open_now is not None:
+                await self._connection.club.post.forget(PLATFORM, memo)
+                await interaction.response.defer()
+                await self._take_away(open_now)
+                return
+            reply = await in_time(interaction, self._pressing(interaction, id, who), private=True)
+            await self._open(interaction, reply, id, f"{id}.0.0.1", who)
 
     async def _open(self, interaction: Interaction, reply: Reply | Question, note: str, shares: str, who: Who) -> None:
         if isinstance(reply, Question):

@@ -62,7 +62,7 @@ class Site:
 
     @property
     def settings(self) -> Settings:
-        return Settings(self.fake.token, self.fake.api, self.fake.gateway_url)
+        return Settings(self.fake.token, self.fake.api, self.fake.gateway_url, ready=0.05)
 
     def _host(self, folder: Path) -> Host:
         def hear(notice: Notice) -> None:
