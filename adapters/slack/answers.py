@@ -53,6 +53,8 @@ class Answers:
         if not whisper:
             self._running[question.event] = (draft, reader.id)
         again = bool(await self._club.post.delivered(question.event))
+        if again:  # half an answer stands there from before a crash: it is replaced by the whole one, not begun anew
+            draft.drop()
         try:
             await draft.status(searching(reader.locale))
             done, seen = await self._follow(question, draft, whisper=whisper)

@@ -13,7 +13,7 @@ from adapters.slack.incoming import Where
 from adapters.slack.sending import Sender
 from core.club import Club
 from core.desk import Desk
-from core.errors import BadBook, LoccitError, ReaderError
+from core.errors import BadBook, LoccitError, OperatorError, ReaderError
 from core.model import Accepted, Choice, Paragraph, Reader, Reading, Ready, Refused, Text, Upload
 from core.strings import say
 
@@ -44,10 +44,10 @@ class Books:
         self, place: Where, reader: Reader, key: str, file: str, *, number: int = 0, partly: bool = False
     ) -> None:
         """Fetch a file and make it a book of this channel. Raises LoccitError, Rejected, Unreachable."""
-        told = (await self._door.call("files.info", file=file)).get("file") or {}
+        told = await self._described(file)
         name, size = str(told.get("name") or "book"), int(told.get("size") or 0)
         if size > MOST:
-            raise ReaderError("slack_too_big", file=name, size=size // 1_000_000, most=MOST // 1_000_000)
+            raise ReaderError("slack_too_big", file=name, size=size // 2**20, most=MOST // 2**20)
         address = str(told.get("url_private_download") or told.get("url_private") or "")
         path = self._folder / f"{file}-{number}"
         progress = _Progress(self._sender, place, f"{key}:{number}", self._clock, reader.locale)
@@ -71,13 +71,19 @@ class Books:
             if error.key != "book_half_scan":
                 raise
             await progress.offer(error, await self._anyway(place, reader, file))
-        except Rejected as rejected:
-            if rejected.error in ("file_not_found", "file_deleted", "foreign_host"):
-                raise ReaderError("slack_file_gone", file=name) from rejected
-            raise
         finally:
             with suppress(OSError):
                 await asyncio.to_thread(path.unlink)
+
+    async def _described(self, file: str) -> dict[str, Any]:
+        try:
+            return dict((await self._door.call("files.info", file=file)).get("file") or {})
+        except Rejected as rejected:
+            if rejected.error == "missing_scope":
+                raise OperatorError("slack_no_file_scope") from rejected
+            if rejected.error in ("file_not_found", "file_deleted"):
+                raise ReaderError("slack_file_gone") from rejected
+            raise
 
     async def _read(self, place: Where, reader: Reader, upload: Upload, progress: "_Progress") -> None:
         async with aclosing(self._club.add_book(upload)) as events:

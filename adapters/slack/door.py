@@ -18,7 +18,7 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.tokens import Rotation, Token
-from core.errors import OperatorError, UpstreamError
+from core.errors import OperatorError, ReaderError, UpstreamError
 
 Json = dict[str, Any]
 
@@ -173,7 +173,7 @@ class Door:
         host = urlsplit(address).hostname or ""
         own = host == urlsplit(self.settings.api).hostname
         if not own and not any(host == name or host.endswith("." + name) for name in _OWN_HOSTS):
-            raise Rejected("foreign_host", {})
+            raise ReaderError("slack_file_gone")  # kept somewhere else: the token does not go there
         headers = {"Authorization": f"Bearer {await self._token.current(self._exchange)}"}
         size = 0
         try:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from tests.adapters.slack_workspace import ANA, BEN, CLUB, served
+from tests.adapters.slack_workspace import BEN, served
 from tests.clubs import lantern_house
-from tests.fakes.model import ScriptedModel
-from tests.fakes.slack import BOT, buttons, label, shown
+from tests.fakes.slack import buttons, label, shown
 
 GREEN_INK = "Mara kept the lighthouse log in green ink"
 QUESTION = "What did Mara keep the log in?"
@@ -18,7 +17,7 @@ async def test_a_mention_is_answered_in_its_thread_with_footnotes(tmp_path: Path
         assert "[1]" in shown(answer)
         assert answer.thread is not None
         assert "green ink" in answer.text
-        assert [label(button) for button in buttons(answer)][0].startswith("1 · Ch. 1")
+        assert next(label(button) for button in buttons(answer)).startswith("1 · Ch. 1")
 
 
 async def test_a_press_shows_the_passage_to_one_person_and_close_takes_it_away(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ async def download(request: web.Request) -> web.StreamResponse:
     file = fake.world.files[request.match_info["id"]]
     token = request.headers.get("Authorization", "").removeprefix("Bearer ")
     fake.note("GET files-pri", {"file": file.id})
-    if not fake.tokens.valid(token) or "files:read" not in fake.scopes:
+    if not fake.tokens.valid(token) or "files:read" not in fake.scopes or fake.login_pages:
         return web.Response(body=LOGIN_PAGE, content_type="text/html")
     return web.Response(body=file.data, content_type="application/octet-stream")
 

@@ -63,6 +63,8 @@ class FakeSlack:
     scopes: frozenset[str] = SCOPES
     rates_enforced: bool = True
     stream_life: float = 300.0
+    login_pages: bool = False
+    """True: files come as the login page, as they do for a token that may not read them."""
     world: World = field(default_factory=World)
     journal: list[Entry] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -73,7 +75,7 @@ class FakeSlack:
 
     def __post_init__(self) -> None:
         self._began = time.monotonic()
-        self._faults: list[Fault] = []
+        self.faults: list[Fault] = []
         self._triggers: dict[str, tuple[str, float]] = {}
         self._news = asyncio.Event()
         self.tokens = Tokens(self.clock)
@@ -108,7 +110,7 @@ class FakeSlack:
         await self.sockets.close()
         await self._runner.cleanup()
         if kind is None:
-            left = [fault.method for fault in self._faults if fault.times > 0]
+            left = [fault.method for fault in self.faults if fault.times > 0]
             assert not left, f"faults that nobody met: {left}"
             assert not self.problems, self.problems
 
@@ -116,10 +118,10 @@ class FakeSlack:
 
     def fault(self, method: str, error: str = "internal_error", **more: Any) -> None:
         """Refuse the next call(s) of a method."""
-        self._faults.append(Fault(method, error, **more))
+        self.faults.append(Fault(method, error, **more))
 
     def take_fault(self, method: str, *, after: bool = False) -> Fault | None:
-        for fault in self._faults:
+        for fault in self.faults:
             if fault.method == method and fault.times > 0 and fault.after == after:
                 fault.times -= 1
                 return fault
