@@ -54,6 +54,8 @@ class Settings:
     token: str
     base_url: str | None = None
     base_file_url: str | None = None
+    cloud: bool | None = None
+    """Whether it is the vendor's, which gives out files up to 20 MB; None: it is when no other is named."""
 
 
 async def serve(club: Club, settings: Settings, host: Host, *, pace: Pace | None = None) -> None:
@@ -88,9 +90,8 @@ async def _connected(bot: Bot, club: Club, settings: Settings, host: Host, pace:
     line = Line(bot, Limiter(host.clock, host.sleep, pace), host.sleep)
     desk = Desk(club, lambda name: f"/{name}", source=host.source, link_for=host.link_for)
     ours = Me(me.id, me.username or "")
-    return Service(
-        Connection(club, desk, line, host, ours, settings.base_url is None), bool(me.can_read_all_group_messages)
-    )
+    cloud = settings.base_url is None if settings.cloud is None else settings.cloud
+    return Service(Connection(club, desk, line, host, ours, cloud), bool(me.can_read_all_group_messages))
 
 
 class _Acknowledgement:
@@ -165,15 +166,14 @@ class Service:
     # In
 
     async def _poll(self) -> None:
-        host, bot = self._connection.host, self._connection.line.bot
+        host = self._connection.host
         offset: int | None = None
         trouble = ""
         while True:
             try:
-                updates = await bot.get_updates(offset=offset, timeout=_POLL, allowed_updates=_UPDATES)
-                for update in updates:
-                    await self._take(update.to_dict())
-                    offset = update.update_id + 1
+                for update in await self._connection.line.poll(offset, _POLL, _UPDATES):
+                    await self._take(update)
+                    offset = update["update_id"] + 1
             except InvalidToken as error:
                 raise OperatorError("token_refused", platform=NAME, setting="TELEGRAM_BOT_TOKEN") from error
             except (TelegramError, OperatorError) as error:
@@ -189,7 +189,11 @@ class Service:
 
     async def _take(self, update: Mapping[str, Any]) -> None:
         """Put an update on record, or do what a press asks. Raises OperatorError when nothing can be kept."""
-        found = read(update, self._connection.me)
+        try:
+            found = read(update, self._connection.me)
+        except (KeyError, TypeError, ValueError, AttributeError):  # a shape of update we do not know: none for us
+            log.exception("update not understood", extra={"update": update.get("update_id")})
+            return
         if isinstance(found, Press):
             acknowledgement = _Acknowledgement(self._connection.line, found.query)
             self._presses.add(f"{found.chat}:{found.user}", partial(self._press, found, acknowledgement))
@@ -297,6 +301,9 @@ class Service:
 
     async def _reply(self, heard: Heard, reply: Reply) -> None:
         where, place = conversation(heard), spot(heard)
+        alone = reply.private and await self._connection.may_whisper_unasked(heard.chat)
+        if alone and await self._passages.whisper(heard, reply):
+            return
         await deliveries.show(self._connection, where, place, heard.key, view.messages(reply))
         for file in reply.attachments:
             await self._connection.line.send_file(place, file.name, file.data, view.sentence(file.name))

@@ -120,7 +120,6 @@ def open_bot(token: str, base_url: str | None, base_file_url: str | None) -> Bot
         base_url,
         base_file_url or f"{base_url.removesuffix('/bot')}/file/bot",
         request=_Request(connection_pool_size=64, read_timeout=_READ, pool_timeout=_READ),
-        get_updates_request=_Request(connection_pool_size=2, read_timeout=_READ),
     )
 
 
@@ -131,6 +130,22 @@ class Line:
         self.bot = bot
         self.limiter = limiter
         self._sleep = sleep
+
+    async def poll(self, offset: int | None, seconds: int, kinds: list[str]) -> list[dict[str, Any]]:
+        """Wait up to so many seconds for updates, as raw JSON: one that the library cannot read must not stop the others.
+
+        Everything before `offset` is confirmed by this. Raises TelegramError.
+        """
+        wanted = {"timeout": seconds, "allowed_updates": kinds} | ({} if offset is None else {"offset": offset})
+        try:
+            # Under its own name the library would parse them; the vendor's method names have no case.
+            found: list[dict[str, Any]] = await self.bot.do_api_request(
+                "getupdates", wanted, read_timeout=seconds + _READ
+            )
+        except EndPointNotFound:
+            await self.bot.get_me()  # so it is the token
+            raise
+        return found
 
     async def send(self, spot: Spot, shown: Shown, *, force_reply: bool = False) -> Sent:
         """Send a text or a picture that has to arrive. A picture the vendor does not take goes without."""

@@ -3,7 +3,6 @@
 Which messages show what is remembered over restarts, so that the same press closes what it opened.
 """
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,14 +10,11 @@ from typing import Any
 
 from adapters.telegram import view
 from adapters.telegram.connection import PLATFORM, Connection
-from adapters.telegram.incoming import Press
+from adapters.telegram.incoming import Heard, Press
 from adapters.telegram.line import Gone, Refused, Sent, Spot
 from adapters.telegram.view import Shown
-from core.errors import Missing, ReaderError
+from core.errors import ReaderError
 from core.model import Reply
-from core.strings import say
-
-log = logging.getLogger(__name__)
 
 _REMEMBERED = timedelta(days=30)
 """How long an open passage is known as open; Telegram lets a bot delete its messages for 48 hours."""
@@ -77,7 +73,7 @@ class Passages:
         """Show a reply to who pressed; `what` names what a second press of the same button closes."""
         parts = view.messages(reply)
         if not press.private and await self._may_whisper(press.chat):
-            sent = await self._whispered(press, parts)
+            sent = await self._whispered(press, parts, press.query)
             if sent is not None:
                 await self._remember(_Open(_whisper_key(press, what), what, sent, (press.user,)), press.chat)
                 return
@@ -85,6 +81,12 @@ class Passages:
         before = shared.messages if shared is not None else ()
         sent = await self._laid_out(press.chat, press.topic, press.message, before, parts, None)
         await self._remember(_Open(_shared_key(press), what, sent, (press.user,)), press.chat)
+
+    async def whisper(self, heard: Heard, reply: Reply) -> bool:
+        """Answer a typed command for this member's eyes; False when that cannot be."""
+        if not await self._may_whisper(heard.chat):
+            return False
+        return await self._whispered(heard, view.messages(reply), None) is not None
 
     async def replace(self, press: Press, reply: Reply) -> None:
         """Other text in place of what the button stands in: before, after, another page, a setting changed."""
@@ -100,32 +102,30 @@ class Passages:
         sent = await self._laid_out(press.chat, press.topic, None, found.messages, parts, whisper)
         await self._remember(_Open(found.key, found.what, sent, found.openers), press.chat)
 
-    async def is_open(self, press: Press) -> bool:
-        """Whether the message of this press is one of ours that shows something to somebody."""
-        return press.whispered or await self._around(press) is not None
-
     # Private messages in groups
 
     async def _may_whisper(self, chat: int) -> bool:
         post = self._connection.club.post
         return not (await post.recall(PLATFORM, "whisper:never") or await post.recall(PLATFORM, f"whisper:not:{chat}"))
 
-    async def _whispered(self, press: Press, parts: Sequence[Shown]) -> tuple[Sent, ...] | None:
+    async def _whispered(
+        self, who: Press | Heard, parts: Sequence[Shown], query: str | None
+    ) -> tuple[Sent, ...] | None:
         """The messages, for this member's eyes; None when the server cannot: that is found out once and remembered."""
         post, line = self._connection.club.post, self._connection.line
         sent: list[Sent] = []
         for part in parts:
-            place = Spot(press.chat, press.topic, whisper=(press.user, press.query))
+            place = Spot(who.chat, who.topic, whisper=(who.user, query))
             try:
                 message = await line.send(place, part)
             except (Refused, Gone):
                 if not sent:
-                    await post.remember(PLATFORM, f"whisper:not:{press.chat}", True)
+                    await post.remember(PLATFORM, f"whisper:not:{who.chat}", True)
                     return None
                 break  # the press grew too old for the rest
             if not message.whispered:
                 # An older server does not know the parameter: everybody can read it now.
-                await line.delete(press.chat, message)
+                await line.delete(who.chat, message)
                 await post.remember(PLATFORM, "whisper:never", True)
                 return None
             sent.append(message)
@@ -198,11 +198,6 @@ class Passages:
         await post.remember(PLATFORM, shown.key, value, until)
         for sent in shown.messages:
             await post.remember(PLATFORM, _at(chat, sent), shown.key, until)
-
-
-def refusal(error: Missing | ReaderError, locale: str | None) -> str:
-    """The sentence for somebody whose press gives nothing."""
-    return say(error.key, locale, **error.params)
 
 
 def _whisper_key(press: Press, what: str) -> str:

@@ -86,7 +86,8 @@ class Writing:
             await self._task
         if self._heard.private and self.placeholder is not None:
             # In a private chat the answer comes as a message of its own behind the draft.
-            await self._connection.line.delete(self._place.chat, self.placeholder)
+            placeholder, self.placeholder = self.placeholder, None
+            await self._connection.line.delete(self._place.chat, placeholder)
             await self._connection.club.post.withdrawn(self._key, 0)
 
     @property
@@ -105,8 +106,7 @@ class Writing:
             await asyncio.gather(self._drafts(), self._wait_notice(began))
             return
         # A group: nothing for a moment, then one message that is edited a few times.
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), PATIENCE)
+        await self._news_or(PATIENCE)
         await sleep(max(0.0, began + EDIT_GAP / 2 - self._connection.host.clock()))
         await self._place_holder()
         while self._edits < EDITS:
@@ -115,6 +115,15 @@ class Writing:
             self._news.clear()
             if self.placeholder is not None and self._latest is not None:
                 self._edits += await self._connection.line.edit_soon(self._place.chat, self.placeholder, self._shown())
+
+    async def _news_or(self, seconds: float) -> None:
+        """Wait for something to show, so long at most."""
+        waits = (asyncio.ensure_future(self._news.wait()), asyncio.ensure_future(self._connection.host.sleep(seconds)))
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def _drafts(self) -> None:
         number = zlib.crc32(self._heard.key.encode()) or 1

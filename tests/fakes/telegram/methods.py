@@ -50,6 +50,8 @@ class Methods:
     commands: dict[str, list[JsonObject]] = field(default_factory=dict)
     """Registered commands by language ("" = everybody else)."""
     actions: list[tuple[float, int, str]] = field(default_factory=list)
+    forced: list[int] = field(default_factory=list)
+    """Messages that made clients offer a reply."""
 
     def call(self, method: str, params: JsonObject, files: Mapping[str, tuple[str, bytes]]) -> Any:
         known = getattr(self, f"_do_{method}", None)
@@ -282,8 +284,9 @@ class Methods:
     def _send(self, params: JsonObject, body: JsonObject) -> JsonObject:
         chat = self.world.writable(params)
         check_keyboard(params.get("reply_markup"))
-        if params.get("reply_markup"):
-            body = body | {"reply_markup": params["reply_markup"]}
+        markup = params.get("reply_markup") or {}
+        if markup.get("inline_keyboard"):  # other markup is the client's business and comes back in no message
+            body = body | {"reply_markup": markup}
         reply = params.get("reply_parameters") or {}
         if reply.get("message_id") is not None:
             replied = chat.messages.get(int(reply["message_id"]))
@@ -296,7 +299,10 @@ class Methods:
             raise bad("ephemeral messages are not available")
         if private and self.ephemeral == "yes":
             return self._whisper(chat, private, body)
-        return self.world.post(chat, self.me, body, thread=params.get("message_thread_id"))
+        message = self.world.post(chat, self.me, body, thread=params.get("message_thread_id"))
+        if markup.get("force_reply"):
+            self.forced.append(message["message_id"])
+        return message
 
     def _whisper(self, chat: Chat, private: JsonObject, body: JsonObject) -> JsonObject:
         if chat.type not in ("group", "supergroup"):

@@ -151,7 +151,7 @@ class Server:
         params, files = await _form(request)
         if request.match_info["token"] != self.token:
             return _refused(Refusal(401, "Unauthorized"))
-        if method == "getUpdates":
+        if method.lower() == "getupdates":  # method names have no case
             return await self._get_updates(request, params)
         if self.latency:
             await asyncio.sleep(self.latency)
