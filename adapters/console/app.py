@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from adapters.console import view
@@ -20,6 +21,7 @@ from core.model import (
     BookCard,
     Conversation,
     Drafting,
+    Forgotten,
     LibraryEvent,
     Passage,
     Question,
@@ -31,8 +33,10 @@ from core.model import (
     Turn,
     Unanswered,
     Upload,
+    Waiting,
 )
 from core.strings import LOCALES, say
+from core.strings.counts import counted
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +50,7 @@ PROVIDER_CHECK = 15.0
 _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _BEFORE = {"<", *(say("console_word_before", locale) for locale in LOCALES)}
 _AFTER = {">", *(say("console_word_after", locale) for locale in LOCALES)}
+_YES = {say("word_yes", locale) for locale in LOCALES}
 _UNDO = {say("console_word_undo", locale) for locale in LOCALES}
 _YES = {say("console_word_yes", locale) for locale in LOCALES}
 _STOP = {say("console_word_stop", locale) for locale in LOCALES}
@@ -102,6 +107,8 @@ class Console:
         """True while a question waits for the provider."""
         self._password = password
         """Tried on every locked book of this run."""
+        self._unsure: Callable[[], Awaitable[Forgotten]] | None = None
+        """What is forgotten when the next line says yes."""
         self._commands: dict[str, Callable[[str, Page], Awaitable[None]]] = {
             "/add": self._add,
             "/books": self._books,
@@ -116,8 +123,10 @@ class Console:
             "/model": self._model,
             "/index": self._index,
             "/anyway": self._add_anyway,
+            "/replace": self._replace,
             "/remove": self._remove,
             "/undo": self._undo,
+            "/forget": self._forget,
             "/export": self._export,
             "/help": self._help,
         }
@@ -184,7 +193,11 @@ class Console:
         name, _, words = line.partition(" ")
         if not line:
             return
-        if command := self._commands.get(name.lower()):
+        forget, self._unsure = self._unsure, None
+        if forget is not None and line.lower() in _YES:
+            page.say(view.sentence(page.look, "forgotten", counts=counted(await forget(), self._reader.locale)))
+            self._opened = self._last = self._cut = None
+        elif command := self._commands.get(name.lower()):
             await command(words.strip(), page)
         elif number := _NUMBER.fullmatch(line):
             await self._press(int(number[1]), page)
@@ -207,11 +220,14 @@ class Console:
             raise ReaderError("console_add_what")
         await self._add_file(typed_path(self._folder, words), page)
 
-    async def _add_file(self, path: Path, page: Page, *, use: bool = False, partly: bool = False) -> None:
+    async def _add_file(
+        self, path: Path, page: Page, *, use: bool = False, partly: bool = False, replaces: str | None = None
+    ) -> None:
         upload = local_upload(path, self._reader, self._new_id(), self._password)
         self._refused = None
         try:
-            await self._follow(self._club.add_book(replace(upload, accept_partial=partly)), page, use=use)
+            adding = self._club.add_book(replace(upload, accept_partial=partly), replaces=replaces)
+            await self._follow(adding, page, use=use)
         except BadBook as error:
             if error.key != "book_half_scan":
                 raise
@@ -230,7 +246,7 @@ class Console:
     async def _use(self, words: str, page: Page) -> None:
         if not words:
             raise ReaderError("console_use_what")
-        card = await self._club.use(HERE, words)
+        card = await self._club.use(HERE, self._reader, words)
         self._last = None
         page.say(view.sentence(page.look, "console_using", title=card.title))
 
@@ -241,7 +257,7 @@ class Console:
     async def _quote(self, words: str, page: Page) -> None:
         if not words:
             raise ReaderError("console_quote_what")
-        card, found = await self._club.find_quote(HERE, words, reader=self._reader)
+        card, found = await self._club.find_quote(HERE, words, reader=self._reader, private=True)
         page.say(view.quotes(card, found, page.look))
 
     # How far one has read
@@ -260,6 +276,35 @@ class Console:
     async def _place(self, words: str, page: Page) -> None:
         card, limit = await self._club.place(HERE, self._reader, words=words or None)
         page.say(view.reach("console_place_none" if limit == WHOLE_BOOK else "console_place", card, limit, page.look))
+
+    async def _replace(self, words: str, page: Page) -> None:
+        if not words:
+            raise ReaderError("console_replace_what")
+        old = await self._club.book(HERE)
+        await self._add_file(typed_path(self._folder, words), page, replaces=old.sha256)
+        if old.sha256 not in [card.sha256 for card in await self._club.shelf(HERE)]:
+            self._opened = None
+            page.say(view.sentence(page.look, "console_replaced", title=old.title))
+
+    async def _forget(self, words: str, page: Page) -> None:
+        """Say what would go and wait for a yes; any other line keeps it."""
+        what, _, choice = words.partition(" ")
+        match what.lower():
+            case "me":
+                self._unsure = partial(self._club.forget_reader, PLATFORM, self._reader.id)
+                page.say(view.sentence(page.look, "console_forget_me"))
+            case "channel":
+                self._unsure = partial(self._club.forget_channel, HERE, self._reader)
+                page.say(view.sentence(page.look, "console_forget_channel"))
+            case "book" if choice.strip():
+                card = await self._club.book(HERE, choice.strip())
+                self._unsure = partial(self._forget_book, card.sha256)
+                page.say(view.sentence(page.look, "console_forget_book", title=card.title))
+            case _:
+                raise ReaderError("console_forget_what")
+
+    async def _forget_book(self, sha256: str) -> Forgotten:
+        return (await self._club.forget_book(HERE, self._reader, sha256))[1]
 
     async def _remove(self, words: str, page: Page) -> None:
         card = await self._club.remove(HERE, self._reader, words or None)
@@ -330,12 +375,14 @@ class Console:
                     page.progress(view.sentence(page.look, f"console_reading_{event.stage}"))
                 case Ready(card, known, estimate):
                     if use:
-                        await self._club.use(HERE, card.sha256)
+                        await self._club.use(HERE, self._reader, card.sha256)
                     page.say(view.ready(card, known, page.look))
                     if estimate is not None:
                         page.say(view.estimate(card.title, estimate, page.look))
                     if not use:
                         await self._say_what_is_in_use(card, page)
+                case Waiting(filename):
+                    page.draft(view.sentence(page.look, "still_reading", file=filename))
                 case Searching():
                     page.draft(view.sentence(page.look, "console_searching"))
                 case Drafting(document):
@@ -419,7 +466,7 @@ class Console:
     # The rest
 
     async def _export(self, words: str, page: Page) -> None:
-        text = await self._club.export(HERE, self._reader.locale)
+        text = await self._club.export(HERE, self._reader.locale, reader=self._reader)
         path = typed_path(self._folder, words) if words else export_path(self._folder)
         write_new(path, text)
         page.say(view.sentence(page.look, "console_exported", path=str(path)))

@@ -1,12 +1,11 @@
 """Forgetting at the desk: what would go, a button that says yes, and the counts of what went."""
 
-from dataclasses import fields
-
 from core.desk.keys import Action, Visit
 from core.desk.writing import paragraphs, sentence
 from core.errors import ReaderError
 from core.model import Forgotten, Reply
 from core.strings import LOCALES, say
+from core.strings.counts import counted as counts
 
 _WHAT = {
     word: what
@@ -48,8 +47,4 @@ async def forget(visit: Visit, action: Action) -> Reply:
 
 def counted(gone: Forgotten, locale: str | None) -> str:
     """What went, in words."""
-    counts = {field.name: int(getattr(gone, field.name)) for field in fields(gone)}
-    parts = [say(f"gone_{name}", locale, count=count) for name, count in counts.items() if count]
-    if not parts:
-        return say("desk_forgot_nothing", locale)
-    return say("desk_forgot", locale, counts=", ".join(parts))
+    return say("desk_forgot", locale, counts=counts(gone, locale)) if gone else say("desk_forgot_nothing", locale)

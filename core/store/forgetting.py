@@ -15,6 +15,7 @@ from core.model import Forgotten
 from core.store import schema
 from core.store.blobs import Originals
 from core.store.engines import Engines, lock_content
+from core.store.segments import EXTRACTIVE
 from core.store.words import blank_answers, blank_questions, replies_of
 
 _channel = schema.channel.c
@@ -229,7 +230,9 @@ async def _empty(connection: AsyncConnection, channel: int) -> tuple[Forgotten, 
 async def _delete_text(connection: AsyncConnection, sha256: str) -> Forgotten:
     mine = select(_extraction.id).where(_extraction.book == sha256)
     summaries = select(func.count()).select_from(schema.segment)
-    summaries = summaries.where(schema.segment.c.extraction.in_(mine), schema.segment.c.summary.is_not(None))
+    summaries = summaries.where(
+        schema.segment.c.extraction.in_(mine), schema.segment.c.stamp.not_like(f"{EXTRACTIVE}%")
+    )
     summarised: int = (await connection.execute(summaries)).scalar_one()
     await connection.execute(delete(schema.job).where(schema.job.c.book == sha256))
     for table in (schema.segment, schema.piece, schema.spine_file):

@@ -280,3 +280,20 @@ def wait_for_an_answer(data: Path) -> None:
         while not raw.execute("select count(*) from turn").fetchone()[0]:
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+def test_a_new_edition_takes_the_old_ones_place_and_what_is_forgotten_is_counted_after_a_typed_yes(
+    book: Path, data: Path, tmp_path: Path
+) -> None:
+    edition = tmp_path / "edition.txt"
+    edition.write_text("Mara kept the lighthouse log in red ink.\n\nNobody in Carrow spoke of it.\n", encoding="utf-8")
+    lines = [QUESTION, f"/replace {edition}", QUESTION, "1", "/forget", "/forget book 1", "no", "/forget me", "YES"]
+    ran = loccit("chat", book, data=data, stdin="\n".join([*lines, "/forget book 1", "yes", "/books"]))
+    assert (ran.code, ran.err) == (0, "")
+    assert "It takes the place of The Lantern House" in ran.out
+    assert "red ink" in ran.out.split("It takes the place of")[1]
+    assert "Write what is to be forgotten" in ran.out
+    assert ran.out.count("Type yes to go on") == 3
+    assert "Deleted for good: 3 questions, 3 answers." in ran.out
+    assert "Deleted for good: 1 book, 1 file." in ran.out
+    assert "There is no book here yet" in ran.out.split("1 book, 1 file.")[1]

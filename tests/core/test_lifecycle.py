@@ -154,7 +154,7 @@ async def test_a_forgotten_book_is_gone_at_once_with_questions_answers_and_place
 
 async def test_a_reader_is_forgotten_and_what_others_wrote_stays(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    async with open_club(data) as club:
+    async with open_club(data, terms=Terms(passages_day=100_000)) as club:
         await add(club, book(tmp_path), "one")
         await club.club.place(ROOM, GUEST, words="50 %")
         await club.club.place(ROOM, MEMBER, words="50 %")
@@ -220,7 +220,7 @@ async def test_a_new_edition_takes_place_use_and_limit_of_the_old_one(tmp_path: 
         old = (await add(club, book(tmp_path), "one")).card
         club.clock.pass_minutes(1)
         await add(club, book(tmp_path, "# Other\n\nAnother tale.\n", "second.md"), "two")
-        await club.club.use(ROOM, old.sha256)
+        await club.club.use(ROOM, MEMBER, old.sha256)
         await club.club.progress(ROOM, KEEPER, words="50 %")
         note = (await club.ask("What was the log kept in?")).answer.footnotes[0]
         ready = await add(club, book(tmp_path, STORY + "\nA new last line.\n"), "three", replaces=old.sha256)
