@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.club import Club
-from core.desk import forgetting, house, notes, places, quoting, shelves
+from core.desk import forgetting, house, notes, places, quoting, remembering, shelves
 from core.desk.keys import COMMANDS, Action, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
@@ -76,6 +76,10 @@ class Desk:
                 return await places.progress(visit, words or None)
             case "place":
                 return await places.place(visit, words or None)
+            case "recap":
+                return await remembering.recap(visit, words)
+            case "who":
+                return await remembering.who(visit, words)
             case "export":
                 return await quoting.export(visit)
             case "model":
@@ -132,6 +136,10 @@ class Desk:
                 return await places.later(visit, action)
             case "undo_progress":
                 return await places.undo_progress(visit, book)
+            case "recap":
+                return await remembering.recap(visit, words, book)
+            case "who":
+                return await remembering.who(visit, words, book, int(action.get("page", 0)))
             case "model":
                 return await house.model(visit, str(action["name"]))
             case "set":

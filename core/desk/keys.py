@@ -18,6 +18,8 @@ COMMANDS = (
     "quote",
     "progress",
     "place",
+    "recap",
+    "who",
     "export",
     "model",
     "settings",

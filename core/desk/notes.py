@@ -1,5 +1,7 @@
 """Under an answer: its footnotes as buttons, what else can be done with it; and the passage that a press shows."""
 
+from collections.abc import Sequence
+
 from core.desk.keys import Action, Visit
 from core.desk.writing import heading, paragraphs, sentence, short
 from core.errors import Missing
@@ -28,16 +30,24 @@ CLOSE = "close"
 
 
 async def note_choices(visit: Visit, turn: Turn) -> tuple[Choice, ...]:
-    """A button for each footnote, in order: its number, then the chapter it is from."""
+    """A button for each footnote of an answer, in order: its number, then the chapter it is from."""
+    return await choices_of(visit, turn.answer.footnotes)
+
+
+async def choices_of(visit: Visit, footnotes: Sequence[Footnote]) -> tuple[Choice, ...]:
+    """A button for each of these footnotes."""
     contents: dict[str, Contents] = {}
-    for book in {note.book for note in turn.answer.footnotes}:
+    for book in {note.book for note in footnotes}:
         try:
             _, contents[book] = await visit.club.contents(visit.conversation, book)
         except Missing:
             continue  # taken off the shelf since: the number alone still answers
-    return tuple(
-        Choice(_label(note, contents.get(note.book), visit.locale), note.id, "note") for note in turn.answer.footnotes
-    )
+    return tuple(Choice(_label(note, contents.get(note.book), visit.locale), note.id, "note") for note in footnotes)
+
+
+def in_rows(choices: Sequence[Choice], row: int = 5) -> tuple[tuple[Choice, ...], ...]:
+    """So many buttons side by side; platforms whose rows are narrower break them again."""
+    return tuple(tuple(choices[at : at + row]) for at in range(0, len(choices), row))
 
 
 def _label(note: Footnote, contents: Contents | None, locale: str | None) -> str:

@@ -6,11 +6,12 @@ place to be filled. A text changes only together with its version: tests/core/te
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-NAMES = ("answer", "chat", "continue", "general", "pick", "retry", "summarise")
+NAMES = ("answer", "chat", "continue", "discuss", "general", "pick", "recap", "retry", "summarise")
 _HEAD = re.compile(r"version: (\d+)\npurpose: (.+)\n\n")
 _PART = re.compile(r"^== (system|user) ==\n", re.M)
 _PLACE = re.compile(r"\$([a-z]+)")
@@ -117,3 +118,16 @@ def retry() -> Prompt:
 def go_on() -> Prompt:
     """Continue an answer cut off by its length."""
     return render(load("continue"))
+
+
+def recap(book: str, text: str, language: str, *, again: bool = False) -> Prompt:
+    """What has happened so far; `text` is tagged and fenced. `again`: an attempt before this one brought too little."""
+    reminder = "\n\nPut a tag directly after every sentence; sentences without one were thrown away." if again else ""
+    return render(load("recap"), book=book, text=text, language=language, again=reminder)
+
+
+def discuss(book: str, text: str, language: str, count: int, asked: Sequence[str] = ()) -> Prompt:
+    """So many questions to talk about; `asked` are those that are not to be repeated."""
+    known = "".join(f"\n- {' '.join(question.split())}" for question in asked)
+    known = f"\n\nThese have been asked already; ask about something else:{known}" if known else ""
+    return render(load("discuss"), book=book, text=text, language=language, count=str(count), asked=known)

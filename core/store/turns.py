@@ -75,6 +75,16 @@ class Turns:
                 await connection.execute(done.values(state="done", error=None, ended_at=turn.asked_at))
         return turn
 
+    async def keep_notes(self, channel: int, notes: Sequence[Footnote], about: str) -> None:
+        """Let buttons of notes answer that stand under no answer; `about` is kept in the place of its id."""
+        if not all(note.id for note in notes):
+            raise ValueError("footnotes need ids before they are stored")
+        if notes:
+            async with self._engines.write() as connection:
+                await connection.execute(
+                    insert(schema.footnote), [_footnote_values(note, channel, about) for note in notes]
+                )
+
     async def get(self, id: str) -> Turn | None:
         """The turn with this id."""
         return await self._one(_turns().where(_turn.id == id))

@@ -1,0 +1,32 @@
+"""Reading together: recaps, people, discussions, dates, saved quotations, the next book. All of it up to the limit of now."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from core.meeting.means import Means
+from core.meeting.people import People
+from core.meeting.recaps import Recaps
+from core.model import ChatModel
+from core.post import Post
+from core.retrieval import Ranks
+from core.store import Store
+
+
+class Meeting:
+    """The rooms, one a feature. `model` gives a channel's model by its setting; `fallback` stands for "none is set up"."""
+
+    def __init__(
+        self,
+        store: Store,
+        post: Post,
+        ranks: Ranks,
+        model: Callable[[str | None], ChatModel],
+        fallback: ChatModel,
+        window: Callable[[], Awaitable[int]] | None,
+        *,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+    ) -> None:
+        means = Means(store, post, ranks, model, fallback, window, now, new_id)
+        self.recaps = Recaps(means)
+        self.people = People(means)
