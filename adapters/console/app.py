@@ -197,6 +197,8 @@ class Console:
         if forget is not None and line.lower() in _YES:
             page.say(view.sentence(page.look, "forgotten", counts=counted(await forget(), self._reader.locale)))
             self._opened = self._last = self._cut = None
+        elif forget is not None and not line.startswith("/"):
+            page.say(view.sentence(page.look, "forget_not_done"))
         elif command := self._commands.get(name.lower()):
             await command(words.strip(), page)
         elif number := _NUMBER.fullmatch(line):
