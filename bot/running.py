@@ -101,9 +101,9 @@ def slack_settings(config: Config) -> "slack.Settings":
     )
 
 
-async def run(config: Config) -> int:
-    """Serve until SIGTERM or SIGINT; the exit code."""
-    serving = platforms(config)
+async def run(config: Config, serving: Mapping[str, Serve] | None = None) -> int:
+    """Serve until SIGTERM or SIGINT; the exit code. `serving` in place of what is configured: for tests and embedding."""
+    serving = platforms(config) if serving is None else serving
     web = Web(config, page=not serving)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
