@@ -110,7 +110,7 @@ class Chat:
         file = self._lines.file(request.match_info["id"])
         if file is None:
             raise web.HTTPNotFound
-        return _download(file.name, file.data, file.media, inline=file.media == "image/png")
+        return _download(file.name, file.data, file.media, inline=file.media.startswith("image/"))
 
     async def export(self, request: web.Request) -> web.Response:
         reader = await self._reader(request)

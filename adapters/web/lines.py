@@ -31,6 +31,8 @@ from core.strings import say, tell
 
 HERE = Conversation("console", "local", "web")
 """The page shares the shelf of this machine's data folder with the terminal; its answers are a thread of their own."""
+_PICTURES = ((b"\x89PNG\r\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
+"""Kinds of pictures that are shown, by how they begin; a book's cover may be anything."""
 _FILES = 12
 """Attachments kept in memory for download; the oldest goes first."""
 
@@ -101,9 +103,8 @@ class Lines:
 
     def reply(self, reply: Reply, reader: Reader) -> Line:
         files = [(self._keep(file), file.name) for file in reply.attachments]
-        picture = None
-        if reply.picture is not None and reply.picture.startswith(b"\x89PNG"):
-            picture = self._keep(Attachment("page.png", reply.picture, "image/png"))
+        media = next((media for start, media in _PICTURES if (reply.picture or b"").startswith(start)), None)
+        picture = self._keep(Attachment("picture", reply.picture, media)) if reply.picture and media else None
         html = self._pages.render(
             "reply.html",
             reader.locale,
@@ -113,7 +114,11 @@ class Lines:
             files=files,
             picture=picture,
         )
-        return {"do": "reply", "html": html, "text": plain(reply.document), "deleted": reply.deleted}
+        said = plain(reply.document)
+        if reply.passage is not None:  # read out: where it stands, and what was cited; the surroundings are on the page
+            found = reply.passage
+            said = f"{' · '.join(filter(None, (found.title, found.heading, found.label)))}: {found.quote}"
+        return {"do": "reply", "html": html, "text": said, "deleted": reply.deleted}
 
     def _keep(self, file: Attachment) -> str:
         id = self._new_id()

@@ -53,7 +53,7 @@ async def serve_web(
         locale="en",
         now=club.clock,
         clock=time.monotonic,
-        sleep=asyncio.sleep,
+        sleep=lambda seconds: asyncio.sleep(min(seconds, 0.2)),
         new_id=lambda: f"web{next(ids)}",
         source="",
         tell=served.told.append,
