@@ -10,11 +10,11 @@ from weakref import WeakValueDictionary
 import discord
 
 from adapters.discord import deliveries, view
-from adapters.discord.answers import Answers, packed
+from adapters.discord.answers import Answers
 from adapters.discord.buttons import Interaction, drawn
 from adapters.discord.connection import Connection
 from adapters.discord.line import SILENT, Gone, files
-from adapters.discord.spots import PLATFORM, TOKEN_LIVES, Spot, Who, spot_of, who_used, written_spot
+from adapters.discord.spots import PLATFORM, TOKEN_LIVES, Spot, Who, spot_of, who_used
 from adapters.discord.view import Shown
 from adapters.discord.work import Work
 from core.errors import Missing
@@ -243,7 +243,7 @@ class Presses:
     async def _ask_desk(self, interaction: Interaction, id: str, who: Who) -> None:
         reply = await in_time(interaction, self._pressing(interaction, id, who), private=True)
         if isinstance(reply, Question):
-            await self._put(interaction, reply, who)
+            await self._work.put(interaction, reply, who)
             return
         if reply.deleted is not None:
             await self._delete(interaction, reply.deleted, who)
@@ -256,16 +256,6 @@ class Presses:
         spot = Spot(int(interaction.channel_id or 0))
         for message in await self._connection.club.post.messages(who.conversation, turn):
             await self._connection.line.delete(spot, int(message))
-
-    async def _put(self, interaction: Interaction, question: Question, who: Who) -> None:
-        """A question a button asks; what does not come from the book is for the presser alone."""
-        private = question.without_book and not who.direct
-        spot = spot_of(interaction, private=private)
-        payload = {"do": "put", "question": packed(question), "spot": written_spot(spot), **who.written()}
-        event = Event(question.event, PLATFORM, self._work.lane(who.conversation), payload)
-        if not await self._connection.club.post.receive(event):
-            return
-        await self._work.begin(interaction, event, private=private)
 
     async def _stop(self, interaction: Interaction, id: str, who: Who) -> None:
         action = await self._connection.club.post.pressed(who.conversation, who.reader, id)

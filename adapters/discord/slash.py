@@ -8,12 +8,11 @@ import discord
 from discord import app_commands
 
 from adapters.discord import view
-from adapters.discord.answers import packed
 from adapters.discord.books import File
 from adapters.discord.buttons import Interaction
 from adapters.discord.connection import Connection
 from adapters.discord.presses import in_time, respond
-from adapters.discord.spots import PLATFORM, Who, spot_of, who_used, written_spot
+from adapters.discord.spots import PLATFORM, Who, spot_of, who_used
 from adapters.discord.work import Work
 from core.errors import LoccitError, ReaderError
 from core.model import Event, Question, Reply
@@ -21,6 +20,8 @@ from core.strings import say
 
 _QUIET = frozenset(("toc", "books", "export", "help", "about", "settings", "privacy", "forget", "place", "model"))
 """Commands whose reply only the one who typed them needs to see."""
+_WORDED = ("recap", "who")
+"""Commands with free words after them."""
 _OFFERED = 25
 _LOCALES = {
     discord.Locale.spain_spanish: "es",
@@ -54,6 +55,7 @@ class Slash:
     def register(self, tree: "app_commands.CommandTree[Any]") -> None:
         """Put every command on the tree."""
         commands: list[Any] = [self._ask(), *self._plain(), *self._reaching(), self._toc(), self._quote(), self._book()]
+        commands += [self._with_words(name, name, "words", "discord_option_text", None) for name in _WORDED]
         for command in commands:
             tree.add_command(command)
         tree.add_command(self._menu())
@@ -179,6 +181,8 @@ class Slash:
             reply = await in_time(interaction, work(), private=quiet)
             if isinstance(reply, Reply):
                 await respond(self._connection, interaction, view.messages(reply), private=quiet or reply.private)
+            elif reply is not None:
+                await self._work.put(interaction, replace(reply, event=f"{key}:q"), who)
         finally:
             await post.finish(key)
 
@@ -188,14 +192,7 @@ class Slash:
         desk = self._connection.desk
         question = desk.question(who.conversation, who.reader, text, event=key, private=who.direct)
         question = replace(question, book=book, every_book=scope == "all", without_book=scope == "without")
-        private = question.without_book and not who.direct
-        payload = {
-            "do": "put",
-            "question": packed(question),
-            "spot": written_spot(spot_of(interaction, private=private)),
-            **who.written(),
-        }
-        await self._begin(interaction, who, key, payload, private=private)
+        await self._work.put(interaction, question, who)
 
     async def _add(self, interaction: Interaction, files: Sequence[File], password: str | None) -> None:
         who = await self._who(interaction)
@@ -205,7 +202,7 @@ class Slash:
             key = f"{PLATFORM}:{interaction.channel_id}:i{interaction.id}" + (f":{file.id}" if number else "")
             spot = spot_of(interaction)
             fields = asdict(replace(file, password=password))
-            payload = {"do": "add", "file": fields, "spot": written_spot(spot), **who.written()}
+            payload = {"do": "add", "file": fields, "spot": asdict(spot), **who.written()}
             if number == 0:
                 await self._begin(interaction, who, key, payload, private=False)
             else:

@@ -54,10 +54,6 @@ def _fields(value: Conversation | Reader) -> dict[str, Any]:
     return {key: kept for key, kept in asdict(value).items() if kept is not None}
 
 
-def written_spot(spot: Spot) -> dict[str, Any]:
-    return asdict(spot)
-
-
 def read_spot(payload: Mapping[str, Any]) -> Spot:
     return Spot(**payload)
 

@@ -2,22 +2,22 @@
 
 import logging
 from collections.abc import Awaitable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import discord
 
 from adapters.discord import deliveries, view
-from adapters.discord.answers import Answers, unpacked
+from adapters.discord.answers import Answers, packed, unpacked
 from adapters.discord.books import Books, File
 from adapters.discord.buttons import Interaction
 from adapters.discord.connection import Connection
 from adapters.discord.drafts import Typing
 from adapters.discord.line import Gone, Unwritable, passes
-from adapters.discord.spots import PLATFORM, Spot, Who, read_spot
+from adapters.discord.spots import PLATFORM, Spot, Who, read_spot, spot_of
 from adapters.discord.view import Shown
 from adapters.lanes import Lanes
-from core.model import Conversation, Event, Reader, Reply
+from core.model import Conversation, Event, Question, Reader, Reply
 from core.strings import say
 
 log = logging.getLogger(__name__)
@@ -65,11 +65,28 @@ class Work:
 
     async def begin(self, interaction: Interaction, event: Event, *, private: bool) -> None:
         """Acknowledge a command that takes its time, keep where its answer goes, and deal with it."""
-        made = await interaction.response.defer(ephemeral=private, thinking=True)
-        if made is not None and made.message_id is not None:
+        if interaction.response.is_done():
+            message: int | None = (await interaction.original_response()).id
+        else:
+            made = await interaction.response.defer(ephemeral=private, thinking=True)
+            message = None if made is None else made.message_id
+        if message is not None:
             where = Who.read(event.payload).conversation
-            await self._connection.club.post.sent(where, event.key, 0, str(made.message_id))
+            await self._connection.club.post.sent(where, event.key, 0, str(message))
         self._add(event)
+
+    async def put(self, interaction: Interaction, question: Question, who: Who) -> None:
+        """Answer a question that a button or a command asks; what does not come from the book is for its asker alone."""
+        private = (question.private or question.without_book) and not who.direct
+        payload = {
+            "do": "put",
+            "question": packed(question),
+            "spot": asdict(spot_of(interaction, private=private)),
+            **who.written(),
+        }
+        event = Event(question.event, PLATFORM, self.lane(who.conversation), payload)
+        if await self._connection.club.post.receive(event):
+            await self.begin(interaction, event, private=private)
 
     async def resume(self) -> frozenset[str]:
         """Take up what a stop or a crash left undone; the keys."""

@@ -1,0 +1,166 @@
+"""Connected to Discord: refused tokens, intents, lost sockets, missed messages, duplicates, order, greetings, permissions."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import discord
+import pytest
+
+from adapters.discord import app, rights
+from core.errors import OperatorError
+from core.model import Conversation
+from tests.adapters.discord_club import Site, discord_site, text_of
+from tests.clubs import lantern_house, open_club
+from tests.fakes.discord import Payload
+
+LOG = "What did Mara keep the log in?"
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with discord_site(tmp_path) as site:
+        yield site
+
+
+def _answers_to(site: Site, asked: Payload) -> list[Payload]:
+    return [
+        message
+        for message in site.mara.answers(site.channel)
+        if (message.get("message_reference") or {}).get("message_id") == asked["id"]
+    ]
+
+
+def _gateway(site: Site, what: str) -> list[object]:
+    return [entry for entry in site.fake.journal.entries if entry.route == what]
+
+
+async def test_a_refused_token_ends_with_a_sentence_for_the_operator(site: Site) -> None:
+    async with open_club(site.folder) as club:
+        settings = replace(site.settings, token="another")
+        with pytest.raises(OperatorError) as caught:
+            await app.serve(club.club, settings, site.host())
+    assert caught.value.key == "token_refused"
+
+
+async def test_message_content_is_asked_for_only_where_it_is_granted(site: Site) -> None:
+    async with site.running():
+        pass
+    site.fake.grant_message_content()
+    async with site.running():
+        pass
+    asked = [entry.body["intents"] for entry in site.fake.journal.entries if entry.route == "identify"]
+    assert [bool(intents & (1 << 15)) for intents in asked] == [False, True]
+
+
+async def test_events_replayed_or_told_twice_are_answered_once(site: Site) -> None:
+    async with site.running():
+        await site.shelve()
+        asked = await site.mara.mention(site.channel, LOG)
+        await site.fake.gateway.repeat_last("MESSAGE_CREATE")
+        await site.fake.gateway.drop()
+        during = await site.mara.mention(site.channel, "Who is Ivo?")
+        await site.answer_to(asked)
+        await site.answer_to(during)
+        await site.fake.gateway.ask_to_reconnect()
+        await site.fake.until(lambda: len(_gateway(site, "resume")) >= 2)
+        await site.ask("One more?")
+        assert len(_answers_to(site, asked)) == len(_answers_to(site, during)) == 1
+
+
+async def test_what_was_missed_in_a_lost_session_or_while_the_bot_was_away_is_caught_up(site: Site) -> None:
+    async with site.running():
+        await site.shelve()
+        await site.mara.write("a direct chat")
+        await site.fake.until(lambda: site.mara.answers(site.mara.direct))
+        await site.fake.gateway.invalidate()
+        missed = await site.mara.mention(site.channel, LOG)
+        overheard = await site.mara.say(site.channel, "nothing for the bot")
+        assert "[1]" in text_of(await site.answer_to(missed))
+    away = [await site.mara.mention(site.channel, words) for words in (LOG, "Who is Ivo?", "Whose coat was it?")]
+    private = len(site.mara.answers(site.mara.direct))
+    await site.mara.write("hello again")
+    async with site.running():
+        for asked in away:
+            await site.answer_to(asked)
+        await site.fake.until(lambda: len(site.mara.answers(site.mara.direct)) > private)
+        assert [len(_answers_to(site, asked)) for asked in (missed, overheard, *away)] == [1, 0, 1, 1, 1]
+        order = [int(_answers_to(site, asked)[0]["id"]) for asked in away]
+        assert order == sorted(order)
+
+
+async def test_questions_of_one_channel_are_answered_in_their_order_under_rate_limits_and_reconnects(
+    site: Site,
+) -> None:
+    """The bench asks 500 over 50 channels."""
+    channels = [site.channel, site.fake.channel(site.server, "second"), site.fake.channel(site.server, "third")]
+    async with site.running() as club:
+        for channel in channels:
+            await club.shelve(lantern_house(), Conversation("discord", str(channel.id)))
+        asked: list[Payload] = []
+        for number in range(4):
+            for place, channel in enumerate(channels):
+                asker = site.fake.member(f"Member {number} {place}", site.server)
+                asked.append(await asker.mention(channel, f"{LOG} ({number})"))
+            if number == 1:
+                site.fake.buckets.forced.extend([(0.1, False), (0.1, True)])
+                await site.fake.gateway.drop()
+            if number == 2:
+                await site.fake.gateway.repeat_last("MESSAGE_CREATE")
+                await site.fake.gateway.invalidate()
+        answers = [await site.answer_to(question) for question in asked]
+        for channel in channels:
+            replies = [int(m["message_reference"]["message_id"]) for m in site.mara.answers(channel)]
+            assert replies == sorted(replies)
+            assert len(replies) == 4
+        assert len({answer["id"] for answer in answers}) == 12
+
+
+async def test_a_server_is_greeted_once_where_the_bot_may_write(site: Site) -> None:
+    async with site.running():
+        owner = site.fake.member("New owner")
+        server = site.fake.world.server("Second club", owner.person)
+        closed = site.fake.channel(server, "closed")
+        closed.denied_bot = 1 << 11
+        hall = site.fake.channel(server, "hall")
+        for _ in range(2):
+            await site.fake.gateway.dispatch(
+                "GUILD_CREATE", site.fake.world.guild(server), server_id=server.id, intent=1
+            )
+            await site.fake.gateway.dispatch("GUILD_DELETE", {"id": str(server.id)}, server_id=server.id, intent=1)
+        await site.fake.until(lambda: owner.answers(hall))
+        await site.shelve()
+        assert len(owner.answers(hall)) == 1
+        assert "/book add" in text_of(owner.answers(hall)[0])
+        assert owner.answers(closed) == []
+
+
+async def test_two_shards_are_served_as_the_vendor_asks(site: Site) -> None:
+    site.fake.gateway.shards = 2
+    other = site.fake.server("Other shard")
+    while (other.id >> 22) % 2 == (site.server.id >> 22) % 2:
+        await asyncio.sleep(0.002)
+        other = site.fake.server("Other shard")
+    hall = site.fake.channel(other, "hall")
+    async with site.running():
+        shards = [entry.body["shard"] for entry in site.fake.journal.entries if entry.route == "identify"]
+        assert sorted(shards) == [[0, 2], [1, 2]]
+        stranger = site.fake.member("Stranger", other)
+        assert "no book here" in text_of(await site.answer_to(await stranger.mention(hall, LOG)))
+
+
+def test_the_invite_asks_for_exactly_what_is_needed() -> None:
+    link = rights.invite(123)
+    assert "client_id=123" in link
+    assert f"permissions={rights.NEEDED.value}" in link
+    assert {name for name, value in rights.NEEDED if value} == {
+        "read_messages",
+        "send_messages",
+        "send_messages_in_threads",
+        "create_public_threads",
+        "attach_files",
+        "read_message_history",
+    }
+    assert rights.missing(discord.Permissions.none())
+    assert rights.missing(discord.Permissions(administrator=True)) == []
