@@ -75,6 +75,8 @@ class Summaries:
         self._window = window
         self._calls = asyncio.Semaphore(parallel)
         self._at_work = 2 * parallel
+        # One book at a time: several threads that compute hold up everybody who asks, for they share one interpreter.
+        self._preparing = asyncio.Semaphore(1)
         self._budget = 0
         self._most_reply = 0
         self._running: dict[tuple[str, str], asyncio.Lock] = {}
@@ -94,7 +96,8 @@ class Summaries:
         Raises UpstreamError (trying later helps) or OperatorError once the calls under way have ended, and Superseded.
         """
         async with self._running.setdefault((sha256, text_version), asyncio.Lock()):
-            segments = await summarised_segments(self._store, sha256, text_version)
+            async with self._preparing:
+                segments = await summarised_segments(self._store, sha256, text_version)
             waiting = [segment for segment in segments if _waits(segment, refresh)]
             flagged = sum(bool(segment.flags) for segment in segments if segment not in waiting)
             done = len(segments) - len(waiting)
@@ -132,8 +135,9 @@ class Summaries:
     async def _pieces(self, sha256: str, text_version: str, waiting: Sequence[Segment]) -> dict[int, Pieces]:
         if not waiting:
             return {}
-        book = await self._store.books.parsed(sha256, text_version)
-        found = await asyncio.to_thread(segment_pieces, book)
+        async with self._preparing:
+            book = await self._store.books.parsed(sha256, text_version)
+            found = await asyncio.to_thread(segment_pieces, book)
         return {segment.sequence: found[segment.sequence] for segment in waiting}
 
     async def _one(self, job: _Job, segment: Segment) -> bool:

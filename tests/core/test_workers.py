@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.formats.runs import cut_runs
-from core.model import Segment, SpineFile
+from core.model import Conversation, Segment, SpineFile
 from core.store import Store
 from tests.books.long_text import chapter
 from tests.bot.running import CHECKOUT, command, environment, loccit
@@ -26,14 +26,14 @@ def _slow(request: JsonObject) -> Reply:
     return Reply(summarise(request).text, timing=Timing(first=0.3))
 
 
-async def shelve(store: Store, number: int, parts: int, characters: int = 12_000) -> None:
+async def shelve(store: Store, number: int, parts: int, conversation: Conversation = ROOM) -> None:
     """Put a book on the shelf as if it had been uploaded; no two share a sentence."""
-    texts = [f"Book {number}", *("\n\n".join(chapter(number * 50 + at, characters)) for at in range(1, parts + 1))]
+    texts = [f"Book {number}", *("\n\n".join(chapter(number * 50 + at, 12_000)) for at in range(1, parts + 1))]
     files = [SpineFile(at, "", text) for at, text in enumerate(texts)]
     runs = [run for file in files for run in cut_runs(file)]
     book = book_of(files, runs, [f"Part {at}" for at in range(1, parts + 1)], f"Book {number}")
     await store.books.save(sha(number), book, NOON)
-    channel = await store.shelf.channel(ROOM, NOON)
+    channel = await store.shelf.channel(conversation, NOON)
     await store.shelf.grant(channel, sha(number), book.text_version, "ann", "tale.epub", NOON)
 
 
