@@ -659,11 +659,16 @@ class Club:
         link: Callable[[Passage], str] | None = None,
         reader: Reader | None = None,
     ) -> str:
-        """The channel's chat as one file, each note with its exact passage, its position and, given a `link`, the
-        address where the reading view shows it. Each passage counts as a press does; one too many says so in its place.
+        """The channel's chat with its threads, or one thread, as one file: each note with its exact passage, its position
+        and, given a `link`, the address where the reading view shows it. Each passage counts as a press does; one too
+        many says so in its place. With a `reader`, what others asked in private is left out.
         """
         channel = await self._channel(conversation)
-        turns = [turn for turn in await self._store.turns.history(channel, conversation.thread) if turn.answer.document]
+        if conversation.thread is None:
+            kept_turns = await self._store.turns.whole(channel, None if reader is None else reader.id)
+        else:
+            kept_turns = await self._store.turns.history(channel, conversation.thread)
+        turns = [turn for turn in kept_turns if turn.answer.document]
         if not turns:
             raise Missing("nothing_to_export")
         chat = []

@@ -24,7 +24,9 @@ def run(arguments: Namespace, config: Config) -> int:
     def quote(desk: Desk, card: BookCard) -> None:
         reader = local_reader(desk.locale)
         wanted, limit = typed(arguments.words), arguments.limit
-        _, found = desk.do(desk.club.find_quote(HERE, wanted, card.sha256, limit_words=limit, reader=reader))
+        _, found = desk.do(
+            desk.club.find_quote(HERE, wanted, card.sha256, limit_words=limit, reader=reader, private=True)
+        )
         desk.show(shapes.quote(found), view.quotes(card, found, desk.look))
 
     work = {"text": text, "passage": passage, "quote": quote}[arguments.command]

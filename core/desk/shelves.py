@@ -38,7 +38,7 @@ async def use(visit: Visit, choice: str | None) -> Reply:
     """Choose the book that questions are about; without words, from a list."""
     if choice is None:
         return await _picker(visit, "use", "desk_use", "desk_use_which")
-    card = await visit.club.use(visit.conversation, choice)
+    card = await visit.club.use(visit.conversation, visit.reader, choice)
     return Reply(sentence("console_using", visit.locale, title=card.title))
 
 

@@ -45,12 +45,14 @@ class Purse:
         await self._spending.settle(charge, self._rules.prices.cost(usage), usage)
 
     async def press(self, reader: str, book: str, title: str, characters: int, start: int, end: int) -> None:
-        """Count what a reader (`platform:id`) opens of a book of so many characters; what was seen today is free.
+        """Count what a reader (`platform:id`), or a chat as a whole (`platform#id`), opens of a book of so many characters;
+        what was seen today is free.
 
         Raises ReaderError when it is more than the day allows.
         """
         day = f"{self._now().astimezone(UTC):%Y-%m-%d}"
-        pot = Pot(f"passages:{reader}:{book}", day, self._rules.passages(characters))
+        cap = self._rules.passages(characters, local=reader.startswith(("console:", "console#")))
+        pot = Pot(f"passages:{reader}:{book}", day, cap)
         if not await self._spending.open(pot, reader, book, (start, end), terms.uncovered):
             raise ReaderError("cap_passages", title=title)
 

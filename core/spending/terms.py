@@ -82,9 +82,14 @@ class Terms:
         if self.uploaders and conversation.platform != "console" and who not in self.uploaders:
             raise ReaderError("uploader_not_served", reader=who)
 
-    def passages(self, characters: int) -> int:
-        """How many characters of a book of this length one reader may press in a day."""
-        return max(LEAST, characters // SHARE) if self.passages_day is None else self.passages_day
+    def passages(self, characters: int, *, local: bool = False) -> int | None:
+        """How many characters of a book of this length one reader may press in a day; None: as many as there are.
+
+        At the console (`local`) only a number that was set holds: whoever sits there has the book's file.
+        """
+        if self.passages_day is None:
+            return None if local else max(LEAST, characters // SHARE)
+        return self.passages_day
 
 
 def estimate(request: ChatRequest) -> Usage:

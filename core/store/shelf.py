@@ -96,6 +96,12 @@ class Shelf:
                 await connection.execute(_set_current(channel, None))
             return done.rowcount > 0
 
+    async def withdrawn(self, channel: int, since: datetime) -> str | None:
+        """Who added the book that `restore` would bring back; None when there is nothing to undo."""
+        async with self._engines.read() as connection:
+            row = (await connection.execute(_last_withdrawn(channel, since))).one_or_none()
+        return None if row is None else str(row.added_by)
+
     async def restore(self, channel: int, since: datetime) -> str | None:
         """Undo the last withdrawal made at `since` or later: the book's sha256, back in its old place.
 
@@ -104,13 +110,7 @@ class Shelf:
         async with self._engines.write() as connection:
             lock = select(_channel.current).where(_channel.id == channel).with_for_update()
             current = (await connection.execute(lock)).scalar_one_or_none()
-            last = (
-                select(_rights.book, _rights.was_current)
-                .where(_rights.channel == channel, _rights.removed_at >= since)
-                .order_by(_rights.removed_at.desc(), _rights.id.desc())
-                .limit(1)
-            )
-            row = (await connection.execute(last)).one_or_none()
+            row = (await connection.execute(_last_withdrawn(channel, since))).one_or_none()
             if row is None:
                 return None
             back = update(schema.rights).where(_mine(channel, row.book))
@@ -187,6 +187,15 @@ def _mine(channel: int, sha256: str) -> Any:
     return (_rights.channel == channel) & (_rights.book == sha256)
 
 
+def _last_withdrawn(channel: int, since: datetime) -> Select[*tuple[Any, ...]]:
+    return (
+        select(_rights.book, _rights.was_current, _rights.added_by)
+        .where(_rights.channel == channel, _rights.removed_at >= since)
+        .order_by(_rights.removed_at.desc(), _rights.id.desc())
+        .limit(1)
+    )
+
+
 def _here(channel: int) -> Select[str]:
     """The books a channel may read, in the order added. The scope is in the query: no filter forgotten later."""
     query = select(_rights.book).where(_rights.channel == channel, _rights.removed_at.is_(None))
@@ -240,7 +249,7 @@ def _cards(channel: int) -> Select[*tuple[Any, ...]]:
     )
     return (
         _here(channel)
-        .add_columns(_rights.added_at, _rights.limit_words, _channel.current, *(_extraction[fact] for fact in facts))
+        .add_columns(_rights.added_at, _rights.added_by, _rights.limit_words, _channel.current, *(_extraction[fact] for fact in facts))
         .join(schema.channel, _channel.id == _rights.channel)
         .join(
             schema.extraction,
@@ -265,4 +274,5 @@ def _card(row: Row[*tuple[Any, ...]]) -> BookCard:
         warnings=tuple(unpack_notice(warning) for warning in row.warnings),
         machine_read=row.machine_read,
         limit_words=row.limit_words,
+        added_by=row.added_by,
     )

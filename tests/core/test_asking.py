@@ -13,7 +13,7 @@ from core.errors import LoccitError, Missing, OperatorError, UpstreamError
 from core.model import Answered, ChatRequest, Reader, Searching
 from core.prompts import tools
 from core.retrieval import Budgets
-from tests.clubs import ROOM, lantern_house, open_club, said
+from tests.clubs import MEMBER, ROOM, lantern_house, open_club, said
 from tests.fakes.model import Says, ScriptedModel, Step
 
 INK = "The log was kept in green ink [f1-0-42]."
@@ -289,7 +289,7 @@ async def test_of_two_books_the_one_named_is_meant_and_otherwise_the_bot_asks(tm
         assert missing.value.key == "which_book"
         named = await club.ask("In The Lantern House, what ink was the log kept in?")
         assert named.books[0][0] == sha256
-        await club.club.use(ROOM, "2")
+        await club.club.use(ROOM, MEMBER, "2")
         chosen = await club.ask("What ink was the log kept in?")
         assert chosen.books[0][0] != sha256
 

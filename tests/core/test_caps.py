@@ -2,19 +2,23 @@
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from core import tags
 from core.errors import LimitReached, ReaderError
-from core.model import Answered, ChatRequest, Conversation, Payer, Question, Reader, Turn, Upload, Usage
+from core.model import Answered, ChatRequest, Conversation, Payer, Position, Question, Reader, Turn, Upload, Usage
 from core.spending import Caps, Prices, Terms
 from core.spending.terms import pots
+from core.strings import say
 from core.summaries import Summarised
 from tests.clubs import ELSEWHERE, MEMBER, ROOM, Clock, TestClub, lantern_house, long_book, open_club
 from tests.fakes.model import Says, ScriptedModel, Step
+from tests.promises.shelves import upload, write_every_format
 
 COST = 3_000
 """What a reply of the model below costs, in millionths; less than is reserved for it."""
@@ -207,9 +211,90 @@ async def test_a_reader_opens_only_so_much_of_a_book_in_a_day_and_a_repeat_is_fr
         assert refused.value.params["title"] == "The Log of Days"
         assert await press(notes[0]) == first
         assert await press(notes[0], OTHER, after=2)
-        assert await press(notes[0], None, after=60)
         club.clock.pass_minutes(24 * 60)
         assert await press(notes[0], after=2)
+
+
+Route = Callable[[TestClub, Reader | None, int], Awaitable[object]]
+
+
+async def _by_tag(club: TestClub, reader: Reader | None, number: int) -> object:
+    run = long_book(chapters=3).runs[3 * number]
+    return await club.club.open_tag(ROOM, None, tags.tag(run), reader=reader)
+
+
+async def _by_quote(club: TestClub, reader: Reader | None, number: int) -> object:
+    book = long_book(chapters=3)
+    run = book.runs[3 * number]
+    return await club.club.find_quote(ROOM, book.files[run.file].text[run.start : run.end], reader=reader)
+
+
+async def _by_page(club: TestClub, reader: Reader | None, number: int) -> object:
+    [card] = await club.club.shelf(ROOM)
+    return await club.club.page(ROOM, card.sha256, Position(number, 0), reader=reader)
+
+
+@pytest.mark.parametrize("route", [_by_tag, _by_quote, _by_page])
+@pytest.mark.parametrize("reader", [MEMBER, None])
+async def test_every_way_to_a_passage_counts_and_a_repeat_by_any_is_free(
+    route: Route, reader: Reader | None, tmp_path: Path
+) -> None:
+    """Somebody whom the platform does not name is the chat as a whole."""
+    async with open_club(tmp_path, terms=Terms(passages_day=20_000 if route is _by_page else 3_000)) as club:
+        await club.shelve(long_book(chapters=3))
+        await route(club, reader, 1)
+
+        async def go_on() -> None:
+            for number in range(2, 4 if route is _by_page else 60):
+                await route(club, reader, number)
+
+        with pytest.raises(ReaderError, match="cap_passages"):
+            await go_on()
+        await route(club, reader, 1)
+        await route(club, OTHER, 2)
+        if route is _by_tag:
+            await _by_quote(club, reader, 1)
+        club.clock.pass_minutes(24 * 60)
+        await route(club, reader, 2)
+
+
+async def test_an_export_counts_its_passages_and_says_in_their_place_that_there_are_too_many(tmp_path: Path) -> None:
+    async with open_club(tmp_path, terms=Terms(passages_day=900)) as club:
+        await club.shelve(long_book(chapters=3))
+        for day in range(1, 6):
+            await club.ask(f"What happened on day {1000 + 7 * day}?")
+        refused = say("cap_passages", "en", title="The Log of Days")[:40]
+        text = await club.club.export(ROOM, "en", reader=MEMBER)
+        assert 0 < text.count(refused) < text.count("**[")
+        assert await club.club.export(ROOM, "en", reader=MEMBER) == text
+        with pytest.raises(ReaderError, match="cap_passages"):
+            await _by_quote(club, MEMBER, 40)
+
+
+async def test_page_pictures_count_the_text_they_show(tmp_path: Path) -> None:
+    *_, pdf = (path for path in write_every_format(tmp_path) if path.suffix == ".pdf")
+    async with open_club(tmp_path / "club", terms=Terms(passages_day=700)) as club:
+        sha256 = await upload(club, pdf)
+        turn = await club.ask("What did the cat say on the quay?")
+        note = turn.answer.footnotes[0]
+        assert await club.club.picture(ROOM, note.id, reader=MEMBER)
+        assert await club.club.page_picture(ROOM, sha256, note.span.file, reader=MEMBER)
+
+        async def leaf_through() -> None:
+            for file in range(3):
+                await club.club.page_picture(ROOM, sha256, file, reader=MEMBER)
+
+        with pytest.raises(ReaderError, match="cap_passages"):
+            await leaf_through()
+        assert await club.club.picture(ROOM, note.id, reader=MEMBER)
+
+
+def test_at_the_console_the_cap_holds_only_when_it_is_set() -> None:
+    """Whoever sits there has the book's file; elsewhere a fifth of the book, and never less than fifty thousand."""
+    assert Terms().passages(10_000_000, local=True) is None
+    assert Terms().passages(10_000_000) == 2_000_000
+    assert Terms().passages(100_000) == 50_000
+    assert Terms(passages_day=7).passages(100_000, local=True) == 7
 
 
 # One reader who asks without end

@@ -143,7 +143,7 @@ def doors(club: TestClub, words: str, number: int) -> dict[str, Callable[[], Awa
         return [step async for step in club.club.add_book(upload)]
 
     return {
-        "use": lambda: club.club.use(ROOM, words),
+        "use": lambda: club.club.use(ROOM, MEMBER, words),
         "remove": lambda: club.club.remove(ELSEWHERE, MEMBER, words),
         "undo": lambda: club.club.undo(ELSEWHERE, MEMBER),
         "contents": lambda: club.club.contents(ROOM, words),

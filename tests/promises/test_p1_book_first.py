@@ -12,7 +12,7 @@ from core.model import ChatRequest, Message, ParsedBook
 from core.prompts import tools
 from core.tags import read_tagged
 from tests.books.lantern import DIAL, DIAL_TEXT
-from tests.clubs import ROOM, TestClub, book_of, lantern_house, open_club, said
+from tests.clubs import MEMBER, ROOM, TestClub, book_of, lantern_house, open_club, said
 from tests.fakes.model import Says, ScriptedModel, Step
 
 INK = "Ink [f1-0-42]."
@@ -298,5 +298,5 @@ async def test_consulting_the_book_never_shows_another_book(tmp_path: Path) -> N
 
 
 async def _ask_about(club: TestClub, title: str) -> None:
-    await club.club.use(ROOM, title)
+    await club.club.use(ROOM, MEMBER, title)
     await club.ask("What ink was the log kept in?")

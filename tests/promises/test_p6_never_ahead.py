@@ -379,7 +379,7 @@ async def test_a_change_can_be_taken_back_once_for_fifteen_minutes(tmp_path: Pat
         sha256 = await club.shelve(lantern_house())
         channel = await club.store.shelf.channel(ROOM, club.clock())
         await club.club.progress(ROOM, MEMBER, words="finished 1")
-        await club.club.progress(ROOM, Reader("organiser"), words="finished 3")
+        await club.club.progress(ROOM, Reader("organiser", manages=True), words="finished 3")
         changed = await club.store.progress.changed_by(channel, sha256)
         assert changed == ("organiser", club.clock())
         club.clock.now += UNDO

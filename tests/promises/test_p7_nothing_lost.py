@@ -207,7 +207,7 @@ async def test_a_question_taken_up_again_is_about_the_book_it_was_asked_about(tm
         await anext(steps)
         await steps.aclose()
         await club.shelve(replace(lantern_house(), title="The Second House"))
-        await club.club.use(ROOM, "The Second House")
+        await club.club.use(ROOM, MEMBER, "The Second House")
     async with open_club(tmp_path) as club:
         [answered] = [event for event in await resumed(club) if isinstance(event, Answered)]
         assert [book for book, _ in answered.turn.books] == [sha256]

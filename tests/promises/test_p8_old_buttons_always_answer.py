@@ -59,7 +59,7 @@ async def another_book(club: TestClub, sha256: str, folder: Path) -> None:
 
 async def another_book_in_use(club: TestClub, sha256: str, folder: Path) -> None:
     await another_book(club, sha256, folder)
-    await club.club.use(ROOM, "The Second House")
+    await club.club.use(ROOM, MEMBER, "The Second House")
 
 
 async def read_again_by_a_newer_extractor(club: TestClub, sha256: str, folder: Path) -> None:

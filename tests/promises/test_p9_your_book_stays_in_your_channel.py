@@ -101,7 +101,7 @@ def _door(
         lambda: club.club.find_quote(room, words, choice),
         lambda: club.club.contents(room, choice),
         lambda: club.club.dump(room, choice or sha256),
-        lambda: club.club.use(room, choice or sha256),
+        lambda: club.club.use(room, MEMBER, choice or sha256),
         lambda: club.club.shelf(room),
         lambda: club.club.latest(room),
         lambda: club.club.export(room),
@@ -119,7 +119,7 @@ async def test_an_id_a_number_and_a_title_of_another_channels_book_name_nothing_
             doors: tuple[Callable[[str], Awaitable[object]], ...] = (
                 lambda named: club.club.contents(here, named),
                 lambda named: club.club.dump(here, named),
-                lambda named: club.club.use(here, named),
+                lambda named: club.club.use(here, MEMBER, named),
                 lambda named: club.club.remove(here, MEMBER, named),
                 lambda named: club.club.open_tag(here, named, "[f1-0-46]"),
                 lambda named: club.club.find_quote(here, "stone", named),
