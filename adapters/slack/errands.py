@@ -93,8 +93,11 @@ class Errands:
             go_on=bool(told.get("go_on")),
             without_book=question.without_book or bool(told.get("without_book")),
         )
+        whisper = bool(told.get("whisper"))
         await self._take_part(place)
-        await self._answers.answer(place, reader, question, whisper=bool(told.get("whisper")))
+        await self._answers.answer(
+            place, reader, replace(question, private=question.private or whisper), whisper=whisper
+        )
 
     async def _upload(self, event: Event, place: Where, reader: Reader) -> None:
         files = event.payload["files"]

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from sqlalchemy import Select, bindparam, delete, insert, select, update
+from sqlalchemy import Select, bindparam, delete, insert, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -141,6 +141,14 @@ class Turns:
         query = query.order_by(_turn.sequence.desc()).limit(last)
         async with self._engines.read() as connection:
             return tuple(reversed(await _read(connection, query)))
+
+    async def whole(self, channel: int, reader: str | None = None) -> tuple[Turn, ...]:
+        """The turns of the channel and of all its threads, in order; with a `reader`, without what others asked in private."""
+        query = _turns().outerjoin(schema.question, _question.id == _turn.question).where(_turn.channel == channel)
+        if reader is not None:
+            query = query.where(or_(_turn.question.is_(None), _question.private.is_(False), _question.reader == reader))
+        async with self._engines.read() as connection:
+            return tuple(await _read(connection, query.order_by(_turn.sequence)))
 
     async def footnote(self, id: str) -> Pressed | None:
         """What a button's id stands for; None for an id that was never given out."""

@@ -48,6 +48,13 @@ class Workspace:
             said = "\n---\n".join(shown(message) for message in self.fake.world.of_bot(channel))
             raise AssertionError(f"nobody said {what!r}; said was:\n{said}") from None
 
+    async def up(self) -> None:
+        """Wait until the adapter says that it is connected."""
+        async with asyncio.timeout(PATIENCE):
+            while not any(notice.key == "run_up" for notice in self.told):
+                self.raise_early()
+                await asyncio.wait({self.task}, timeout=0.02)
+
     async def settled(self, *, quiet: float = 0.3) -> None:
         """Wait until nothing has changed for a while."""
         async with asyncio.timeout(PATIENCE):

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from core.errors import BrokenPromise
-from core.model import Answer, Conversation, Dropped, Limit, Notice
+from core.model import Answer, Conversation, Dropped, Limit, Notice, Reader
 from core.store import Pressed, Store
 from tests.core.stores import NOON, ROOM, Place, minute, question_of, turn_of
 
@@ -123,6 +123,18 @@ async def test_history_is_in_order_and_a_thread_has_its_own(store: Store) -> Non
     assert last[0].conversation == THREAD
     elsewhere = await store.shelf.channel(Conversation("console", "elsewhere"), NOON)
     assert await store.turns.history(elsewhere) == ()
+
+
+async def test_the_whole_of_a_channel_has_its_threads_in_order_and_no_private_turns_of_others(store: Store) -> None:
+    channel = await store.shelf.channel(ROOM, NOON)
+    await store.turns.save(turn_of("main"), channel, None)
+    await store.turns.save(turn_of("thread", conversation=THREAD), channel, None)
+    for who in ("ana", "ben"):
+        question = replace(question_of(f"event-{who}"), reader=Reader(who), private=True)
+        await store.inbox.accept_question(question, channel, NOON)
+        await store.turns.save(turn_of(f"of-{who}"), channel, question.event)
+    assert [turn.id for turn in await store.turns.whole(channel)] == ["main", "thread", "of-ana", "of-ben"]
+    assert [turn.id for turn in await store.turns.whole(channel, "ben")] == ["main", "thread", "of-ben"]
 
 
 async def test_a_footnote_id_leads_to_its_place_and_its_channel(store: Store) -> None:

@@ -64,6 +64,17 @@ async def members(call: Call) -> JsonObject:
     return {"members": sorted(_channel(call).members), "response_metadata": {"next_cursor": ""}}
 
 
+async def conversations_of(call: Call) -> JsonObject:
+    """The channels a person is in, as far as the app may know them."""
+    user = call.need("user")
+    found = [
+        {"id": channel.id, "is_private": channel.kind == "group"}
+        for channel in call.fake.world.channels.values()
+        if user in channel.members and (channel.kind == "channel" or BOT in channel.members) and channel.kind != "im"
+    ]
+    return {"channels": found, "response_metadata": {"next_cursor": ""}}
+
+
 async def replies(call: Call) -> JsonObject:
     channel, root = _channel(call), call.need("ts")
     found = [
@@ -131,6 +142,7 @@ METHODS: Methods = {
     "auth.test": ("", auth_test),
     "apps.connections.open": ("", open_connection),
     "users.info": ("users:read", user_info),
+    "users.conversations": ("channels:read", conversations_of),
     "conversations.info": ("channels:read", channel_info),
     "conversations.members": ("channels:read", members),
     "conversations.replies": ("channels:history", replies),

@@ -19,6 +19,7 @@ TIERS = {
     "conversations.members": 100,
     "conversations.replies": 50,
     "users.info": 100,
+    "users.conversations": 50,
     "usergroups.users.list": 20,
     "files.info": 100,
     "files.getUploadURLExternal": 100,
