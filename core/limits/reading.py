@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from core import words as wording
@@ -47,6 +48,8 @@ class _Reading:
             return self._share(*spelled.share)
         if spelled.number is not None:
             return self._numbered(spelled, spelled.number)
+        if spelled.numeral is not None and 0 < spelled.numeral <= len(self._contents.chapters):
+            return self._spelled_out(spelled, spelled.numeral)
         if spelled.page is not None and (limit := self._page(spelled.page, spelled.inside)) is not None:
             return limit
         return self._titled(spelled, words)
@@ -64,6 +67,21 @@ class _Reading:
         if number > len(chapters):
             raise ReaderError("limit_no_such_chapter", number=number, count=len(chapters))
         return self._chapter(number, spelled.inside)
+
+    def _spelled_out(self, spelled: Spelled, number: int) -> Limit:
+        """ "Chapter IX" is the ninth, unless another line is called so too: then it is ambiguous."""
+        nodes, called = self._nodes(), wording.words(spelled.rest)
+        ours = [node for node in nodes if node.chapters == (number,)]
+        alike = [*matching(spelled.rest, nodes), *matching(str(number), nodes)]
+        theirs = [
+            node
+            for node in alike
+            if node.chapters != (number,)  # "Part II" is not meant by "chapter II"
+            and (len(node.chapters) < 2 or any(wording.words(name) == called for name in node.names))
+        ]
+        if theirs:
+            raise self._which([*ours, *theirs])
+        return self._numbered(replace(spelled, labelled=True), number)
 
     def _chapter(self, number: int, inside: bool) -> Limit:
         return Limit(f"in {number}", self._end_of(number - 1)) if inside else self._finished(number)
@@ -126,6 +144,8 @@ class _Reading:
     def _once_more(self, words: str) -> Position | None:
         spelled = take_apart(words)
         if spelled is None or spelled.kind != "named" or spelled.number is not None or spelled.share is not None:
+            return None
+        if spelled.numeral is not None and spelled.numeral <= len(self._contents.chapters):
             return None
         if spelled.page is not None:
             place = self._page_place(spelled.page)

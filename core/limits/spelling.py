@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from core import words as wording
+from core.limits.numerals import number_of
 
 _START = """
 start|beginning|nothing|none|not started|not started yet|nothing yet|0|inicio|principio|comienzo|nada|comeco
@@ -37,6 +38,7 @@ _WHOLE_ALL = re.compile(_ARTICLE + f"(?:{_any(_ALL)})")
 _PREFIX_INSIDE = re.compile(f"(?:{_any(_INSIDE)}) +(?=.)")
 _PREFIX_FINISHED = re.compile(f"(?:{_any(_FINISHED)}) +(?=.)")
 _NUMBER = re.compile(_ARTICLE + rf"(?:({_CHAPTER})\.? *)?(\d{{1,6}})(?: +({_CHAPTER}))?")
+_NUMERAL = re.compile(_ARTICLE + rf"(?:{_CHAPTER}\.? *{_ARTICLE}([a-z]+)|([a-z]+) +{_CHAPTER})\.?")
 _PAGE = re.compile(_ARTICLE + r"(?:pages?|paginas?|pags?|pgs?|pp?)(?:\. *| +|(?=\d))(\S{1,16})")
 _SHARE = re.compile(_ARTICLE + r"(\d{1,9})(?:[.,](\d{1,4})0*)? *(?:%|percent|per cent|por ?ciento|por ?cento)(?: .*)?")
 _QUOTES = "\"'“”«»„‘’ "
@@ -55,6 +57,8 @@ class Spelled:
     """A chapter as `/toc` numbers it."""
     labelled: bool = False
     """True when the word "chapter" stood before the number: then it may be the number that the book prints."""
+    numeral: int | None = None
+    """A number behind or before the word "chapter" that is no figure ("IX", "nine"): it may be part of a title as well."""
     page: str | None = None
     share: tuple[int, int] | None = None
     """A part of the text in percent, as a fraction (numerator, denominator)."""
@@ -82,7 +86,13 @@ def take_apart(text: str) -> Spelled | None:
         rest=rest,
         number=int(number[2]) if number else None,
         labelled=bool(number and (number[1] or number[3])),
+        numeral=_numeral(rest),
         page=page[1] if page else None,
         share=(int(share[1] + (share[2] or "")), 10 ** len(share[2] or "")) if share else None,
         everything=_WHOLE_ALL.fullmatch(rest) is not None,
     )
+
+
+def _numeral(rest: str) -> int | None:
+    found = _NUMERAL.fullmatch(rest)
+    return number_of(found[1] or found[2], written=True) if found else None

@@ -88,6 +88,11 @@ MEANT: list[tuple[str, str, Position | None]] = [
     ("cap. 2", "finished 2", Position(3, 0)),
     ("#2", "finished 2", Position(3, 0)),
     ("finished 0", "start", Position(0, 0)),
+    ("finished chapter III", "finished 3", Position(4, 0)),
+    ("en el capítulo III", "in 3", Position(3, 0)),
+    ("terminei o capítulo terceiro", "finished 3", Position(4, 0)),
+    ("acabado el cuarto capítulo", "finished 4", Position(5, 0)),
+    ("in the third chapter", "in 3", Position(3, 0)),
     ("in The Ferry", "in 1", Position(1, 10)),
     ("finished “the ferry”", "finished 1", Position(2, 0)),
     ("finished I. The Return", "finished 3", Position(4, 0)),
@@ -147,6 +152,8 @@ REFUSED = [
     ("   ", "limit_unreadable"),
     ("finished 9", "limit_no_such_chapter"),
     ("in chapter 5", "limit_no_such_chapter"),
+    ("finished chapter II", "limit_which"),
+    ("in chapter IX", "limit_no_such_title"),
     ("finished The Murder", "limit_no_such_title"),
     ("banana", "limit_no_such_title"),
     ("finished the", "limit_no_such_title"),
@@ -198,6 +205,40 @@ def test_a_chapter_number_that_the_book_prints_on_another_chapter_is_asked_back(
         read_limit("finished chapter 2", book)
     assert refused.value.params["choices"] == "2. Chapter 1 · 3. Chapter 2"
     assert read_limit("finished 2", book).position == Position(2, 0)
+
+
+@pytest.mark.parametrize(
+    "words", ["finished Capítulo IX", "finished capítulo noveno", "terminé el noveno capítulo", "in Capítulo IX"]
+)
+def test_a_spelled_out_number_that_is_another_chapters_title_as_well_is_asked_back(words: str) -> None:
+    """It used to mean the later line that says it word for word, and so more than the club has read."""
+    numbered = [f"{number}. Día {number}" for number in range(1, 12)]
+    titles = [*numbered, "Capítulo IX", "Capítulo noveno"]
+    book = contents_of(
+        [(title, 1, file, 0) for file, title in enumerate(titles)],
+        [(title, (file, 0), (file + 1, 0)) for file, title in enumerate(titles)],
+        (50,) * 14,
+    )
+    with pytest.raises(ReaderError, match="limit_which") as refused:
+        read_limit(words, book, shown=Position(9, 0))
+    assert str(refused.value.params["choices"]).startswith("9. 9. Día 9 · 1")
+    assert "IX" not in str(refused.value.params["choices"])
+    assert read_limit("finished capítulo octavo", book).position == Position(8, 0)
+    assert read_limit("finished 9", book).position == Position(9, 0)
+
+
+def test_a_numeral_the_book_prints_on_the_chapter_itself_is_that_chapter() -> None:
+    titles = ["Capítulo primeiro: A barca", "Capítulo II", "Capítulo terceiro"]
+    book = contents_of(
+        [(title, 1, file, 0) for file, title in enumerate(titles)],
+        [(title, (file, 0), (file + 1, 0)) for file, title in enumerate(titles)],
+        (50,) * 4,
+    )
+    for words in ("finished Capítulo I", "terminei o primeiro capítulo", "finished chapter one"):
+        assert read_limit(words, book) == Limit("finished 1", Position(1, 0))
+    for words in ("finished Capítulo II", "finished capítulo segundo", "chapter two"):
+        assert read_limit(words, book) == Limit("finished 2", Position(2, 0))
+    assert read_limit("in capítulo III", book) == Limit("in 3", Position(2, 0))
 
 
 def test_a_part_that_begins_where_its_first_chapter_does_is_not_the_chapter() -> None:
