@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from core.store.appointments import AppointmentRow, Appointments
 from core.store.backups import Backup, restore_backup, save_before_change, write_backup
 from core.store.blobs import Originals
 from core.store.books import Books
 from core.store.buttons import Buttons
 from core.store.deliveries import Deliveries
+from core.store.discussions import DiscussionRow, Discussions, RemarkRow, TopicRow
 from core.store.engines import Engines
 from core.store.events import Events
 from core.store.forgetting import Forgetting
@@ -24,8 +26,10 @@ from core.store.ledger import KeptCall, Ledger
 from core.store.letters import Letters
 from core.store.memos import Memos
 from core.store.models import Models
+from core.store.polls import NominationRow, PollRow, Polls
 from core.store.progress import Progress
 from core.store.queue import Queue
+from core.store.quotations import PopularRow, QuotationRow, Quotations
 from core.store.segments import EXTRACTIVE, Summary
 from core.store.shelf import Shelf
 from core.store.spending import Charge, Pot, Spending
@@ -35,26 +39,38 @@ from core.store.upgrade import bring_up_to_date
 
 __all__ = [
     "EXTRACTIVE",
+    "AppointmentRow",
+    "Appointments",
     "Backup",
     "Books",
     "CallDay",
     "Charge",
+    "DiscussionRow",
+    "Discussions",
     "Forgetting",
     "Health",
     "Inbox",
     "Jobs",
     "KeptCall",
     "Ledger",
+    "NominationRow",
     "Originals",
     "Pending",
+    "PollRow",
+    "Polls",
+    "PopularRow",
     "Pot",
     "Pressed",
     "Progress",
     "QuestionRow",
+    "QuotationRow",
+    "Quotations",
+    "RemarkRow",
     "Shelf",
     "Spending",
     "Store",
     "Summary",
+    "TopicRow",
     "TurnFacts",
     "Turns",
     "UploadRow",
@@ -86,6 +102,10 @@ class Store:
     letters: Letters
     buttons: Buttons
     memos: Memos
+    discussions: Discussions
+    appointments: Appointments
+    quotations: Quotations
+    polls: Polls
     queue: Queue | None
     """Hands books out to many processes; None on SQLite, where one process does it all."""
     _engines: Engines
@@ -124,6 +144,10 @@ class Store:
             Letters(engines),
             Buttons(engines),
             Memos(engines),
+            Discussions(engines),
+            Appointments(engines),
+            Quotations(engines),
+            Polls(engines),
             Queue(engines) if engines.postgres else None,
             engines,
         )

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Text, and_, delete, exists, func, or_, sel
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.model import Forgotten
-from core.store import schema
+from core.store import meetings, schema
 from core.store.blobs import Originals
 from core.store.engines import Engines, lock_content
 from core.store.segments import EXTRACTIVE
@@ -63,6 +63,7 @@ class Forgetting:
             places = await _deleted(
                 connection, delete(schema.place).where(_place.reader == reader, _place.channel.in_(here))
             )
+            await meetings.forget_reader(connection, here, reader)
             button, flag = schema.button.c, schema.flag.c
             await connection.execute(delete(schema.button).where(button.reader == reader, button.channel.in_(here)))
             turns = select(_turn.id).where(_turn.channel.in_(here))
@@ -90,6 +91,7 @@ class Forgetting:
             questions = await blank_questions(connection, _question.id.in_(select(_turn.question).where(here)))
             found = Forgotten(questions=questions) + await blank_answers(connection, here)
             mine = (_place.channel == channel, _place.book == sha256)
+            await meetings.forget_book(connection, sha256, channel)
             places = await _deleted(connection, delete(schema.place).where(*mine))
             right = (_rights.channel == channel, _rights.book == sha256)
             books = await _deleted(connection, delete(schema.rights).where(*right))
@@ -201,6 +203,7 @@ async def _empty(connection: AsyncConnection, channel: int) -> tuple[Forgotten, 
     turns = select(_turn.id).where(_turn.channel == channel)
     replies = await replies_of(connection, _turn.channel == channel)
     await connection.execute(delete(schema.flag).where(schema.flag.c.turn.in_(turns)))
+    await meetings.forget_channel(connection, channel)
     gone = {
         table.name: await _deleted(connection, delete(table).where(table.c.channel == channel))
         for table in (
@@ -235,6 +238,7 @@ async def _delete_text(connection: AsyncConnection, sha256: str) -> Forgotten:
     )
     summarised: int = (await connection.execute(summaries)).scalar_one()
     await connection.execute(delete(schema.job).where(schema.job.c.book == sha256))
+    await meetings.forget_book(connection, sha256)
     for table in (schema.segment, schema.piece, schema.spine_file):
         await connection.execute(delete(table).where(table.c.extraction.in_(mine)))
     books = await _deleted(connection, delete(schema.extraction).where(_extraction.book == sha256))

@@ -16,7 +16,7 @@ from core.store.schema import metadata
 
 _log = logging.getLogger(__name__)
 
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 """Every revision in `migrations/versions`, oldest first. A database at any other is newer than this code."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -131,7 +132,8 @@ async def test_one_flipped_bit_anywhere_in_a_backup_is_a_refusal_and_changes_not
     data = file.read_bytes()
     members = zipfile.ZipFile(file).infolist()
     for number, member in enumerate(members):
-        middle = member.header_offset + 30 + len(member.filename) + member.compress_size // 2
+        names = struct.unpack_from("<HH", data, member.header_offset + 26)  # the name and what stands behind it
+        middle = member.header_offset + 30 + sum(names) + member.compress_size // 2
         broken = bytearray(data)
         broken[middle] ^= 1 << (number % 8)
         bad = tmp_path / "bad.zip"
