@@ -236,6 +236,8 @@ class TurnRun:
         prompt = prompts.general(self._card(), self._question.text)
         spoken, usage = await self._spoken(self._loop(model, None), prompt)
         notices = [Notice(_ENDINGS[spoken.reason])] if spoken.reason in _ENDINGS else []
+        if self._limited:  # it is told to keep to what has been read, and has read the rest elsewhere
+            notices.append(Notice("general_unbounded"))
         body = (wording.not_from_the_book(self._locale), *self._parsed(spoken.settled.markdown, ()))
         return self._answered(body, spoken.settled, "general_knowledge", notices, usage, model, asked_at)
 

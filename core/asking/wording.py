@@ -32,11 +32,12 @@ def nothing_found(sources: Sequence[Source], locale: str | None) -> Document:
     if limited:
         key = "not_in_book_so_far" if title else "not_in_books_so_far"
     said = [say(key, locale, title=title, reach=say_limit(sources[0].limit, locale))]
-    if title and (looked := _looked_at(sources[0], locale)):
-        said.append(looked)
-    blind = [page + 1 for source in sources for page in source.blind]
-    if blind and title:
-        said.append(say("pages_not_looked_at", locale, count=len(blind), pages=ranges(blind)))
+    for source in sources:
+        looked = [_looked_at(source, locale)]
+        if blind := [page + 1 for page in source.blind]:
+            looked.append(say("pages_not_looked_at", locale, count=len(blind), pages=ranges(blind)))
+        if words := " ".join(filter(None, looked)):
+            said.append(words if title else say("looked_in_book", locale, title=source.card.title, looked=words))
     return sentence(" ".join(said))
 
 

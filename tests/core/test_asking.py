@@ -13,7 +13,7 @@ from core.errors import LoccitError, Missing, OperatorError, UpstreamError
 from core.model import Answered, ChatRequest, Reader, Searching
 from core.prompts import tools
 from core.retrieval import Budgets
-from tests.clubs import MEMBER, ROOM, lantern_house, open_club, said
+from tests.clubs import MEMBER, ROOM, book_of, lantern_house, open_club, said
 from tests.fakes.model import Says, ScriptedModel, Step
 
 INK = "The log was kept in green ink [f1-0-42]."
@@ -350,6 +350,19 @@ async def test_a_question_to_all_books_numbers_their_files_through_and_each_note
     assert [passage.book for passage in opened] == books
     assert {passage.quote for passage in opened} == {"Mara kept the lighthouse log in green ink."}
     assert [passage.span.file for passage in opened] == [1, 1]
+
+
+async def test_where_nothing_is_found_each_of_several_books_says_where_it_was_looked_through(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        for title in ("The First House", "The Second House"):
+            book = lantern_house()
+            await club.shelve(book_of(book.files, book.runs, ["Green Ink", "The Ferry", "Tobin's Coat"], title))
+        await club.club.progress(ROOM, MEMBER, "The Second House", "finished 1")
+        turn = await club.ask("What do zebras paint?", every_book=True)
+    assert said(turn) == (
+        "I found nothing about this in these books up to where they have been read. "
+        "The First House: I looked in chapters 1–3. The Second House: I looked in chapter 1."
+    )
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,31 @@ async def test_a_book_stored_by_an_earlier_program_is_looked_through_before_anyt
         assert leaks(TITLES, page.text) == [TITLES[0]]
 
 
+# General knowledge
+
+
+@pytest.mark.parametrize("words", ["start", "finished 1", "in 3", "50 %"])
+async def test_general_knowledge_is_asked_for_without_anything_later_and_says_that_it_is_not_kept_to_what_is_read(
+    words: str, tmp_path: Path
+) -> None:
+    """On wish only. What a model has read elsewhere is not ours to bound: it is told to keep it to itself, and so are we."""
+    model = ScriptedModel(lambda request: "{}" if request.purpose == "pick" else "Keepers live in lighthouses.")
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(planted_book())
+        earlier = await club.ask("What lay in the drawer?", evidence_tokens=None)
+        await club.club.progress(ROOM, MEMBER, words=words)
+        model.requests.clear()
+        turn = await club.ask("And who lives in lighthouses?", without_book=True, reply_to=earlier.id)
+        assert turn.answer.outcome == "general_knowledge"
+        assert [notice.key for notice in turn.answer.notices] == ["general_unbounded"]
+        [request] = model.requests
+        sent = "\n".join(message.content for message in request.messages)
+        assert leaks([*TITLES, *TOLD, *PARTS, "drawer", "harbour"], sent) == []
+        assert "Tell nothing of the book's plot" in sent
+        assert "Read so far:" in sent
+        assert (request.tools, club.drafts()) == ((), [])
+
+
 # Several books in one turn
 
 
