@@ -52,6 +52,10 @@ def platforms(config: Config) -> Mapping[str, Serve]:
         from adapters.telegram import app as telegram
 
         found["telegram"] = partial(telegram.serve, settings=telegram_settings(config))
+    if config.discord_token:
+        from adapters.discord import app as discord
+
+        found["discord"] = partial(discord.serve, settings=discord_settings(config))
     if config.slack_bot_token:
         found["slack"] = partial(_serve_slack, config)
     return found
