@@ -77,7 +77,9 @@ async def draw(store: Store, pictures: Pictures, channel: int, note: Footnote) -
         return ()
     near = [page for page in (note.span.file, note.span.file + 1) if page < source.files]
     texts = {page: await store.books.file_text(note.book, note.text_version, page) for page in near}
-    original = store.originals.path(note.book)
+    original = await store.originals.sound(note.book)
+    if original is None:
+        return ()
     drawn = await pictures.draw(
         original, note.book, note.text_version, note.span, texts, source.limit.position, kept_back=source.kept_back
     )

@@ -72,7 +72,8 @@ async def draw_page(
     Raises Missing as `open_page` does.
     """
     _check(source, Position(file, 0), marked)
-    if not source.paged:
+    original = await store.originals.sound(source.sha256) if source.paged else None
+    if original is None:
         return None
     for span in (marked, Span(file, 0, 0)):
         if span is None or span.file not in (file, file - 1):
@@ -80,7 +81,7 @@ async def draw_page(
         near = [page for page in (span.file, span.file + 1) if page < source.files]
         texts = {page: await store.books.file_text(source.sha256, source.text_version, page) for page in near}
         drawn = await pictures.draw(
-            store.originals.path(source.sha256),
+            original,
             source.sha256,
             source.text_version,
             span,

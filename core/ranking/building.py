@@ -3,14 +3,16 @@
 import os
 import sqlite3
 from array import array
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from zlib import crc32
 
 from core.model import ParsedBook
 from core.ranking.searchable import searchable
 from core.ranking.windows import cost, mark, weight
 
-VERSION = 1
+VERSION = 2
 """Changes with everything that changes what is stored; a table of another version is rebuilt."""
 
 
@@ -28,6 +30,15 @@ def build(path: Path, book: ParsedBook) -> None:
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def checksum(arrays: Mapping[str, "array[int]"]) -> int:
+    """Over all arrays but the one it stands in."""
+    total = 0
+    for name in sorted(arrays):
+        if name != "version":
+            total = crc32(arrays[name].tobytes(), crc32(name.encode("ascii"), total))
+    return total
 
 
 def _write(database: sqlite3.Connection, book: ParsedBook) -> None:
@@ -50,9 +61,10 @@ def _write(database: sqlite3.Connection, book: ParsedBook) -> None:
         "cost": array("I", map(cost, texts, book.runs)),
         "weight": weights,
         "mark": array("I", mark(book)),
-        # Written last and checked first: a file that was cut short has none.
-        "version": array("I", (VERSION, len(book.runs))),
     }
+    # Written last and checked first: a file that was cut short has none. The places of runs become tags: one that is
+    # not what was written is built again.
+    arrays["version"] = array("I", (VERSION, len(book.runs), checksum(arrays)))
     database.executemany(
         "INSERT INTO arrays VALUES (?, ?)", ((name, value.tobytes()) for name, value in arrays.items())
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.model import Position, Span
-from core.ranking.building import VERSION
+from core.ranking.building import VERSION, checksum
 from core.ranking.searchable import Term, question_terms
 from core.ranking.windows import Range, cut_windows
 
@@ -224,9 +224,11 @@ def _arrays(database: sqlite3.Connection, size: int) -> dict[str, "array[int]"]:
     for name, value in database.execute("SELECT name, value FROM arrays"):
         arrays[name] = array("I")
         arrays[name].frombytes(value)
-    version, runs = arrays["version"]
+    version, runs, total = arrays["version"] if len(arrays["version"]) == 3 else (0, 0, 0)
     if version != VERSION:
         raise ValueError(f"version {version}")
+    if checksum(arrays) != total:
+        raise ValueError("not what was written")
     if any(len(arrays[name]) != runs for name in ("file", "start", "end", "cost", "weight", "mark")):
         raise ValueError("runs missing")
     return arrays

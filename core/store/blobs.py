@@ -64,6 +64,13 @@ class Originals:
             raise BrokenPromise("original_damaged")
         return path
 
+    async def sound(self, sha256: str) -> Path | None:
+        """The path when the file is there and what its name says, else None: for what can do without."""
+        try:
+            return await self.checked(sha256)
+        except (Missing, BrokenPromise):
+            return None
+
     async def delete(self, sha256: str) -> bool:
         """Remove the original; False when there was none."""
         return await asyncio.to_thread(_delete, self.path(sha256))
