@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.club import Club
-from core.desk import forgetting, house, notes, places, quoting, remembering, shelves
+from core.desk import discussing, forgetting, house, notes, places, quoting, remembering, shelves
 from core.desk.keys import COMMANDS, Action, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
 from core.errors import ReaderError
-from core.model import Choice, Conversation, Question, Reader, Ready, Reply, Turn
+from core.model import Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
 from core.strings import LOCALES, say
 
 __all__ = ["CLOSE", "COMMANDS", "Desk", "LinkFor", "Visit", "descriptions"]
@@ -80,6 +80,10 @@ class Desk:
                 return await remembering.recap(visit, words)
             case "who":
                 return await remembering.who(visit, words)
+            case "discuss":
+                return await discussing.discuss(visit, words, event)
+            case "wrap":
+                return await discussing.wrap(visit)
             case "export":
                 return await quoting.export(visit)
             case "model":
@@ -140,6 +144,8 @@ class Desk:
                 return await remembering.recap(visit, words, book)
             case "who":
                 return await remembering.who(visit, words, book, int(action.get("page", 0)))
+            case "discuss":
+                return await discussing.act(visit, action)
             case "model":
                 return await house.model(visit, str(action["name"]))
             case "set":
@@ -182,8 +188,42 @@ class Desk:
         return await shelves.ready(await self._visit(conversation, reader, private), event)
 
     async def asks_first(self, conversation: Conversation, reader: Reader, question: Question) -> Reply | None:
-        """Where the club is, when the channel wants to be asked before its first answer about a book; else None."""
-        return await places.asked_first(await self._visit(conversation, reader, False), question)
+        """What is said instead of an answer; None: answer.
+
+        Where the club is, when the channel wants to be asked before its first answer about a book. And what somebody says
+        in reply to a posted question of a discussion is kept for its wrap-up, unless it is a question in turn.
+        """
+        visit = await self._visit(conversation, reader, False)
+        if await self.remarked(question):
+            return Reply(sentence("discuss_noted", visit.locale), private=True)
+        return await places.asked_first(visit, question)
+
+    async def remarked(self, question: Question) -> bool:
+        """Keep words that reply to a posted question of a discussion; True when they ask for no answer.
+
+        For platforms that hear what is said in a thread without being addressed. Nothing is kept in a channel that has
+        not agreed to it.
+        """
+        topic, discussions = question.reply_to, self._club.meeting.discussions
+        if topic is None or "?" in question.text or not await discussions.is_topic(question.conversation, topic):
+            return False
+        await discussions.remark(question.conversation, question.reader, topic, question.text, question.event)
+        return True
+
+    async def letter(self, letter: Letter) -> Reply | None:
+        """What a letter of the outbox (`club.post.due`) says now; None when there is nothing to say any more.
+
+        Every adapter drains the outbox the same way: for each letter that is due it asks here, sends the reply to the
+        letter's conversation with `Post.sending` and `Post.sent` under the letter's id (with `reply.turn` as the turn, so
+        that a reply to that message is known), and then calls `Post.done`, also after None. Asking twice says the same
+        twice: a crash before `done` is safe.
+        """
+        visit = await self._visit(letter.conversation, Reader(""), False)
+        match letter.kind:
+            case "discussion":
+                return await discussing.letter(visit, letter)
+            case _:
+                return None
 
     def question(
         self, conversation: Conversation, reader: Reader, words: str, *, event: str, private: bool

@@ -20,6 +20,8 @@ COMMANDS = (
     "place",
     "recap",
     "who",
+    "discuss",
+    "wrap",
     "export",
     "model",
     "settings",

@@ -20,11 +20,12 @@ def _turn(told: Told, locale: str | None) -> str:
     lines = [f"## {_literal(' '.join(turn.question.split()))}", f"*{told.asked}*"]
     lines += [f"*{_literal(tell(notice, locale))}*" for notice in turn.answer.notices]
     lines.append(document.markdown(turn.answer.document))
-    lines += [_note(note, locale) for note in told.notes]
+    lines += [note_as_markdown(note, locale) for note in told.notes]
     return "\n\n".join(lines)
 
 
-def _note(note: Opened, locale: str | None) -> str:
+def note_as_markdown(note: Opened, locale: str | None) -> str:
+    """One note with its exact source and passage, or why it does not open."""
     passage = note.passage
     if isinstance(passage, LoccitError):
         return f"**[{note.number}]** {_literal(say(passage.key, locale, **passage.params))}"

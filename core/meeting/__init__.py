@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
+from core.meeting.discussions import Discussions
 from core.meeting.means import Means
 from core.meeting.people import People
 from core.meeting.recaps import Recaps
+from core.meeting.wraps import Wraps
 from core.model import ChatModel
 from core.post import Post
 from core.retrieval import Ranks
@@ -30,3 +32,5 @@ class Meeting:
         means = Means(store, post, ranks, model, fallback, window, now, new_id)
         self.recaps = Recaps(means)
         self.people = People(means)
+        self.discussions = Discussions(means)
+        self.wraps = Wraps(means, self.discussions)

@@ -43,5 +43,7 @@ class Reply:
     attachments: tuple[Attachment, ...] = ()
     deleted: str | None = None
     """The id of an answer that is gone: its messages are to be deleted."""
+    turn: str | None = None
+    """What a reply to this message answers: the adapter hands it to `Post.sent` with the message's id."""
     picture: bytes | None = field(default=None, repr=False)
     """A picture to show with it: a cover, a page."""

@@ -33,7 +33,7 @@ class DiscussionRow:
 
 @dataclass(frozen=True, slots=True)
 class TopicRow:
-    """One question. `place` counts from 1; None: in reserve. `runs` are the runs behind its notes, in their order."""
+    """One question. `place` counts from 1; None: in reserve, 0: another one took its place. `runs` are the runs behind its notes, in their order."""
 
     id: str
     discussion: str
@@ -129,9 +129,9 @@ class Discussions:
             await connection.execute(update(schema.topic).where(_topic.id == topic).values(kept=kept))
 
     async def exchange(self, topic: str, other: str, place: int) -> None:
-        """Put another question in the place of one, which is dropped for good."""
+        """Put another question in the place of one, which is only kept so that it is not asked again."""
         async with self._engines.write() as connection:
-            await connection.execute(delete(schema.topic).where(_topic.id == topic))
+            await connection.execute(update(schema.topic).where(_topic.id == topic).values(place=0, kept=False))
             await connection.execute(update(schema.topic).where(_topic.id == other).values(place=place))
 
     async def rewrite(self, topic: str, document: Document) -> None:

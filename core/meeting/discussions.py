@@ -1,0 +1,412 @@
+"""Questions to talk about: drafted for one organiser, each with a proven note, posted one by one; what was answered to them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core import prompts
+from core.errors import Missing, OperatorError, ReaderError, UpstreamError
+from core.footnotes import settle
+from core.footnotes.reasoning import Reasoning
+from core.limits import say_limit, strictest
+from core.meeting.material import read_up, telling
+from core.meeting.means import Means, failed
+from core.meeting.outline import spelled
+from core.meeting.proven import Notes, Pieces, proven_line, quoted, runs_of, words_of
+from core.meeting.recaps import language, titles
+from core.model import (
+    Answer,
+    Block,
+    BookCard,
+    ChatModel,
+    Cite,
+    Conversation,
+    Document,
+    Footnote,
+    Letter,
+    Limit,
+    Notice,
+    Paragraph,
+    Position,
+    Quote,
+    Reader,
+    Span,
+    Text,
+    Turn,
+    Usage,
+)
+from core.progress import Progress
+from core.retrieval import Evidence, Source
+from core.rights import check_change
+from core.store import DiscussionRow, RemarkRow, TopicRow
+from core.strings import say
+from core.tags import tag
+
+QUESTIONS = 5
+RESERVE = 3
+"""Further questions asked for at once, for whoever wants another one."""
+CALLS = 3
+"""Calls of the model for one draft at most: what is not proven by then is made up for with passages."""
+RUNS = 3
+"""Notes of one question."""
+LONGEST = 600
+"""Characters of a question."""
+REPLIES = "replies"
+"""The channel's setting: True when answers to posted questions may be kept for the wrap-up."""
+
+_ITEM = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\W{0,2}\d{1,2}[.)])\s)")
+_MARK = re.compile(r"^\s*(?:[-*•]\s+)?(?:\W{0,2}\d{1,2}[.)]\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A question of a draft; `note` is the first of its notes, numbered as the question."""
+
+    id: str
+    number: int
+    document: Document
+    kept: bool
+    note: Footnote
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    id: str
+    card: BookCard
+    limit: Limit
+    topics: tuple[Topic, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+class Discussions:
+    """Drafts, posts and wraps up. Organising is for whoever manages the chat or added the book."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._progress = Progress(means.store, means.now)
+
+    # The draft
+
+    async def prepare(
+        self, conversation: Conversation, reader: Reader, choice: str | None = None, words: str | None = None
+    ) -> Draft:
+        """A new draft of five questions up to `words` ("2", "chapter 2"), never past the club's limit of now.
+
+        Raises ReaderError for somebody who may not, for words that name no place, and when nothing has been read yet.
+        """
+        means = self._means
+        card = await means.card(conversation, choice)
+        check_change(reader, card.added_by)
+        source = await means.source(conversation, card)
+        if words:
+            source = source.up_to(f"finished {words}" if words.isdecimal() else words)
+        if not await source.runs_between(Position(0, 0), source.end):
+            raise ReaderError("recap_nothing_read", title=card.title)
+        offered, notices = await self._offered(conversation, reader, source, QUESTIONS + RESERVE)
+        channel = await means.channel(conversation)
+        contents = await means.store.books.contents(card.sha256, card.text_version)
+        limit_words = spelled(contents, source.limit.position) if contents else source.limit.words
+        row = DiscussionRow(
+            means.new_id(), conversation, reader.id, card.sha256, card.text_version, limit_words, None, means.now()
+        )
+        topics = [
+            TopicRow(means.new_id(), row.id, place if place <= QUESTIONS else None, document, runs, False)
+            for place, (document, runs) in enumerate(offered, 1)
+        ]
+        await means.store.discussions.begin(channel, row, topics)
+        await self._keep_first_notes(conversation, row, topics)
+        return replace(await self._draft(conversation, row), notices=notices)
+
+    async def mine(self, conversation: Conversation, reader: Reader) -> Draft | None:
+        """The draft this reader has not posted yet."""
+        channel = await self._means.channel(conversation)
+        row = await self._means.store.discussions.latest(channel, conversation.thread, posted=False, reader=reader.id)
+        return None if row is None else await self._draft(conversation, row)
+
+    async def keep(self, conversation: Conversation, reader: Reader, topic: str) -> Draft:
+        """Mark a question as wanted, or take the mark away."""
+        row, wanted = await self._my_topic(conversation, reader, topic)
+        await self._means.store.discussions.keep(topic, not wanted.kept)
+        return await self._draft(conversation, row)
+
+    async def another(self, conversation: Conversation, reader: Reader, topic: str) -> Draft:
+        """Another question in the place of one. Raises ReaderError when the text gives no other."""
+        means = self._means
+        row, old = await self._my_topic(conversation, reader, topic)
+        topics = await means.store.discussions.topics(row.id)
+        notices: tuple[Notice, ...] = ()
+        reserve = [one for one in topics if one.place is None]
+        if not reserve:
+            source = await self._source(conversation, row)
+            known = [_plain(one.document) for one in topics]
+            offered, notices = await self._offered(conversation, reader, source, 1 + RESERVE, known, enough=1)
+            taken = {one.runs[0] for one in topics}
+            reserve = [
+                TopicRow(means.new_id(), row.id, None, document, runs, False)
+                for document, runs in offered
+                if runs[0] not in taken or _plain(document) not in known
+            ]
+            if not reserve:
+                raise ReaderError("discuss_no_other")
+            await means.store.discussions.add(await means.channel(conversation), reserve)
+            await self._keep_first_notes(conversation, row, reserve)
+        await means.store.discussions.exchange(topic, reserve[0].id, old.place or 1)
+        return replace(await self._draft(conversation, row), notices=notices)
+
+    async def rewrite(self, conversation: Conversation, reader: Reader, number: int, words: str) -> Draft:
+        """The organiser's own words for a question; its notes stay under it. Nothing tag-shaped is let through."""
+        means = self._means
+        channel = await means.channel(conversation)
+        row = await means.store.discussions.latest(channel, conversation.thread, posted=False, reader=reader.id)
+        topics = await means.store.discussions.topics(row.id) if row else ()
+        old = next((one for one in topics if one.place == number), None)
+        if row is None or old is None:
+            raise Missing("discuss_no_such", number=number)
+        await self._source(conversation, row)
+        said = " ".join(words_of(proven_line(settle(words, (), grounded=False))).split())
+        if not any(map(str.isalnum, said)) or len(said) > LONGEST:
+            raise ReaderError("discuss_edit_words", most=LONGEST)
+        cites = [Cite(at) for at in range(1, len(old.runs) + 1)]
+        await means.store.discussions.rewrite(old.id, (Paragraph((Text(f"{said} "), *cites)),))
+        return await self._draft(conversation, row)
+
+    # Posting
+
+    async def post(self, conversation: Conversation, reader: Reader, discussion: str) -> int:
+        """Hand the kept questions (all, when none is marked) to the outbox, each a letter of its own; how many.
+
+        Raises ReaderError when it was posted, or when the club's limit has moved back behind it.
+        """
+        means = self._means
+        channel = await means.channel(conversation)
+        row = await means.store.discussions.get(channel, discussion)
+        if row is None or row.reader != reader.id:
+            raise Missing("unknown_button")
+        if row.posted_at is not None:
+            raise ReaderError("discuss_posted")
+        source = await self._source(conversation, row)
+        topics = [one for one in await means.store.discussions.topics(row.id) if one.place]
+        chosen = [one for one in topics if one.kept] or topics
+        proven = [one for one in chosen if one.runs and all([await source.is_run(run) for run in one.runs])]
+        letters = [Letter(f"{row.id}:00", row.conversation, "discussion", means.now(), {"discussion": row.id})]
+        for number, topic in enumerate(proven, 1):
+            await self._as_turn(channel, row, topic, number, source, reader.locale)
+            params = {"topic": topic.id, "number": number, "of": len(proven)}
+            letters.append(Letter(f"{row.id}:{number:02}", row.conversation, "discussion", means.now(), params))
+        for letter in letters:
+            await means.post.owe(letter)
+        await means.store.discussions.post(row.id, [one.id for one in proven], means.now())
+        return len(proven)
+
+    async def head(self, conversation: Conversation, discussion: str) -> tuple[BookCard, Limit] | None:
+        """What a posted discussion is about; None when that may not be said any more."""
+        row = await self._means.store.discussions.get(await self._means.channel(conversation), discussion)
+        if row is None:
+            return None
+        try:
+            source = await self._source(conversation, row)
+        except ReaderError:
+            return None
+        return source.card, source.limit
+
+    async def told(self, conversation: Conversation, topic: str) -> Turn | None:
+        """A posted question as it may be shown under the limit of now; None when it may not."""
+        channel = await self._means.channel(conversation)
+        turn = await self._means.store.turns.get(topic)
+        if turn is None or not turn.answer.document:
+            return None
+        now = await self._progress.told(channel, turn)
+        return now if now.answer.document == turn.answer.document else None
+
+    async def is_topic(self, conversation: Conversation, turn: str) -> bool:
+        """True when a message that shows this turn is a posted question."""
+        channel = await self._means.channel(conversation)
+        return await self._means.store.discussions.topic(channel, turn) is not None
+
+    async def numbered(self, conversation: Conversation, number: int) -> str:
+        """The id of a question of the latest discussion here. Raises Missing when there is none."""
+        for topic in (await self.held(conversation))[1]:
+            if topic.place == number:
+                return topic.id
+        raise Missing("discuss_no_such", number=number)
+
+    async def remark(self, conversation: Conversation, reader: Reader, topic: str, words: str, event: str) -> bool:
+        """What somebody answered to a posted question; False when the channel has not agreed to that being kept."""
+        channel = await self._means.channel(conversation)
+        settings = await self._means.store.shelf.settings(channel)
+        if not settings.get(REPLIES) or not words.strip():
+            return False
+        await self._means.store.discussions.remark(
+            channel, event, RemarkRow(topic, reader.id, words.strip(), self._means.now())
+        )
+        return True
+
+    async def held(self, conversation: Conversation) -> tuple[DiscussionRow, tuple[TopicRow, ...]]:
+        """The latest discussion that was posted here, with its questions. Raises Missing when there is none."""
+        channel = await self._means.channel(conversation)
+        row = await self._means.store.discussions.latest(channel, conversation.thread, posted=True)
+        if row is None:
+            raise Missing("wrap_nothing")
+        topics = await self._means.store.discussions.topics(row.id)
+        return row, tuple(replace(topic, place=number) for number, topic in enumerate(topics, 1))
+
+    # Inside
+
+    async def _source(self, conversation: Conversation, row: DiscussionRow) -> Source:
+        """The book up to the discussion's limit. Raises ReaderError when the club's has moved back behind that."""
+        channel = await self._means.channel(conversation)
+        source = await Source.open(self._means.store, channel, row.book, text_version=row.text_version)
+        limit = source.kept_limit(row.limit_words)
+        if strictest((limit, source.limit)).position != limit.position:
+            raise ReaderError("discuss_past_limit")
+        return source.within(row.limit_words)
+
+    async def _my_topic(self, conversation: Conversation, reader: Reader, topic: str) -> tuple[DiscussionRow, TopicRow]:
+        channel = await self._means.channel(conversation)
+        found = await self._means.store.discussions.topic(channel, topic)
+        row = await self._means.store.discussions.get(channel, found.discussion) if found else None
+        if found is None or row is None or row.reader != reader.id or not found.place:
+            raise Missing("unknown_button")
+        if row.posted_at is not None:
+            raise ReaderError("discuss_posted")
+        await self._source(conversation, row)
+        return row, found
+
+    async def _draft(self, conversation: Conversation, row: DiscussionRow) -> Draft:
+        source = await self._source(conversation, row)
+        topics = []
+        for topic in await self._means.store.discussions.topics(row.id):
+            if topic.place:
+                note = _note(topic, 0, topic.place, row)
+                shown = tuple(_numbered(topic.document, topic.place))
+                topics.append(Topic(topic.id, topic.place, shown, topic.kept, note))
+        return Draft(row.id, source.card, source.limit, tuple(topics))
+
+    async def _keep_first_notes(
+        self, conversation: Conversation, row: DiscussionRow, topics: Sequence[TopicRow]
+    ) -> None:
+        await self._means.keep_notes(conversation, [_note(topic, 0, 1, row) for topic in topics], row.id)
+
+    async def _as_turn(
+        self, channel: int, row: DiscussionRow, topic: TopicRow, number: int, source: Source, locale: str | None
+    ) -> None:
+        """Store a question as a turn: its notes answer, a reply to it is known, the limit of each day holds."""
+        if await self._means.store.turns.get(topic.id) is not None:
+            return  # a crash came between this and the end of posting
+        notes = tuple(replace(_note(topic, at, at + 1, row), id=self._means.new_id()) for at in range(len(topic.runs)))
+        turn = Turn(
+            id=topic.id,
+            conversation=row.conversation,
+            question=say("discuss_question", locale, number=number),
+            answer=Answer(topic.document, notes, "grounded"),
+            books=((row.book, row.text_version),),
+            evidence=(topic.runs,),
+            usage=Usage(),
+            model="",
+            limit=source.limit,
+            asked_at=self._means.now(),
+        )
+        await self._means.store.turns.save(turn, channel, None)
+
+    async def _offered(
+        self,
+        conversation: Conversation,
+        reader: Reader,
+        source: Source,
+        count: int,
+        known: Sequence[str] = (),
+        *,
+        enough: int = QUESTIONS,
+    ) -> tuple[list[tuple[Document, tuple[Span, ...]]], tuple[Notice, ...]]:
+        """Questions with the runs that prove them; passages to talk about make up for what a model did not bring."""
+        model = await self._means.speaker(conversation, reader)
+        notices: tuple[Notice, ...] = () if model else (Notice("discuss_passages"),)
+        found: list[tuple[Document, tuple[Span, ...]]] = []
+        if model is not None:
+            try:
+                questions = await self._written(model, source, count, known, enough, reader.locale)
+                found = [_as_document(pieces, source, self._means) for pieces in questions]
+            except (UpstreamError, OperatorError) as error:
+                notices = (failed(error.key, error.params)[0], Notice("discuss_passages"))
+        missing = enough - len(found)
+        if missing > 0:
+            asked = Text(say("discuss_what_of_this", reader.locale))
+            taken = {run for _, runs in found for run in runs}
+            for run, text in await telling(source, Position(0, 0), 2 * count + len(known)):
+                if missing > 0 and run not in taken and not any(text in one for one in known):
+                    found.append(((Paragraph((asked,)), quoted(text, Cite(1))), (run,)))
+                    missing -= 1
+        return found, notices
+
+    async def _written(
+        self, model: ChatModel, source: Source, count: int, known: Sequence[str], enough: int, locale: str | None
+    ) -> list[Pieces]:
+        """What a model asks: only what carries a note, and no tag that was not delivered now."""
+        evidence, text = await read_up(source, Position(0, 0), self._means.ranks, model, await self._means.budgets())
+        reach = say_limit(source.limit) if source.bounded else ""
+        card = prompts.book_card(source.card.title, source.card.authors, reach)
+        found: list[Pieces] = []
+        for _ in range(CALLS):
+            asked = [*known, *map(words_of, found)]
+            prompt = prompts.discuss(card, text, language(locale), count - len(found), asked)
+            draft, _ = await self._means.reply(model, prompt, "discuss", source.sha256)
+            for question in accepted(draft, evidence, source):
+                if len(found) < count and words_of(question) not in asked:
+                    found.append(question)
+                    asked.append(words_of(question))
+            if len(found) >= enough:
+                break
+        return found
+
+
+def accepted(draft: str, evidence: Evidence, source: Source) -> list[Pieces]:
+    """The questions of a model's draft that may stand: each has a note, and none has a tag that was not delivered."""
+    text, _ = Reasoning(False).feed(draft, final=True)
+    found = []
+    for item in _ITEM.split(text):
+        line = _MARK.sub("", item, count=1).strip()
+        if not line:
+            continue
+        settled = settle(line, evidence.texts, evidence.passages(), exempt=titles(source), language=source.language)
+        pieces = proven_line(settled)
+        said = words_of(pieces)
+        if not settled.dropped and 1 <= len(runs_of(pieces)) <= RUNS and 10 <= len(said) <= LONGEST:
+            found.append(pieces)
+    return found
+
+
+def _as_document(pieces: Pieces, source: Source, means: Means) -> tuple[Document, tuple[Span, ...]]:
+    notes = Notes(Evidence([source]), means.new_id)
+    document = (Paragraph(notes.inline(pieces)),)
+    return document, tuple(note.span for note in notes.footnotes)
+
+
+def _note(topic: TopicRow, at: int, number: int, row: DiscussionRow) -> Footnote:
+    run = topic.runs[at]
+    return Footnote(number, tag(run), row.book, row.text_version, run, f"{topic.id}-{at + 1}")
+
+
+def _numbered(document: Document, number: int) -> Document:
+    """The question in a draft: its first note alone, by the question's number."""
+    blocks: list[Block] = []
+    for block in document:
+        if isinstance(block, Quote):
+            blocks.append(Quote(_numbered(block.children, number)))
+        elif isinstance(block, Paragraph):
+            children = [
+                Cite(number) if isinstance(child, Cite) else child
+                for child in block.children
+                if not isinstance(child, Cite) or child.number == 1
+            ]
+            blocks.append(Paragraph(tuple(children)))
+    return tuple(blocks)
+
+
+def _plain(document: Document) -> str:
+    parts: list[str] = []
+    for block in document:
+        if isinstance(block, Quote):
+            parts.append(_plain(block.children))
+        elif isinstance(block, Paragraph):
+            parts.append("".join(child.text for child in block.children if isinstance(child, Text)).strip())
+    return " ".join(parts)
