@@ -74,6 +74,8 @@ class Server:
 
     def __post_init__(self) -> None:
         self._next_update = 1000
+        self.on_confirmed: Callable[[int, int], None] | None = None
+        """Called with an update's id and its message's in the moment the bot confirms it."""
         self.changed = asyncio.Condition()
         self._poll = 0
         self._leaving = False
@@ -122,6 +124,20 @@ class Server:
         """An update told twice, under its old id."""
         self.updates.append(update)
         self._wake()
+
+    @property
+    def polls(self) -> int:
+        """How often somebody began to wait for updates."""
+        return self._poll
+
+    def steal(self) -> None:
+        """Another program asks for updates with the same token: whoever waits is ended."""
+        self._poll += 1
+        self._wake()
+
+    async def wake(self) -> None:
+        """Have everybody who waits look again."""
+        await self._notify()
 
     def _wake(self) -> None:
         self._waking = asyncio.ensure_future(self._notify())
@@ -201,7 +217,10 @@ class Server:
             self.changed.notify_all()
         offset, limit = int(params.get("offset") or 0), int(params.get("limit") or 100)
         while self.updates and offset > 0 and self.updates[0]["update_id"] < offset:
-            self.confirmed[self.updates.popleft()["update_id"]] = self.clock()
+            update = self.updates.popleft()
+            self.confirmed[update["update_id"]] = self.clock()
+            if self.on_confirmed is not None:
+                self.on_confirmed(update["update_id"], update.get("message", {}).get("message_id", 0))
         self._wake()
         deadline = self.clock() + float(params.get("timeout") or 0)
         async with self.changed:
