@@ -110,7 +110,7 @@ async def measure(folder: Path, urls: tuple[str, str], kills: int, parts: int) -
             began = time.monotonic()
             try:
                 async with asyncio.timeout(LEASE + 30):
-                    await fake.wait_for_chats(1)
+                    await fake.wait_for_chats(1)  # its start may take long on a busy machine, and is killed too then
                 await asyncio.sleep(rng.random() * _LONGEST)
             except TimeoutError:
                 idle += 1
