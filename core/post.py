@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from core import hours
 from core.errors import Missing
 from core.model import Conversation, Delivery, Event, Letter, Reader
 from core.store import Store
@@ -67,8 +68,19 @@ class Post:
         return await self._store.letters.owe(await self._channel(letter.conversation), letter)
 
     async def due(self, platform: str) -> tuple[Letter, ...]:
-        """The letters to be said by now, longest due first."""
-        return await self._store.letters.due(platform, self._now())
+        """The letters to be said by now, longest due first.
+
+        What only reminds waits while the channel has its quiet hours, also when the platform was away at the right time.
+        """
+        now = self._now()
+        found = []
+        for letter in await self._store.letters.due(platform, now):
+            if letter.kind in hours.SILENT:
+                settings = await self._store.shelf.settings(await self._channel(letter.conversation))
+                if hours.quiet_until(settings, now) is not None:
+                    continue
+            found.append(letter)
+        return tuple(found)
 
     async def done(self, letter: str) -> None:
         """The letter was said."""
@@ -104,6 +116,15 @@ class Post:
     async def remember(self, platform: str, key: str, value: Any, until: datetime | None = None) -> None:
         """Keep a JSON value over restarts, for good or `until` then."""
         await self._store.memos.keep(platform, key, value, until)
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes may serve the same platforms on this database."""
+        return self._store.memos.shared
+
+    async def claim(self, platform: str, key: str, owner: str, until: datetime) -> bool:
+        """Hold a key for `owner` until then, against other processes; False while another one holds it."""
+        return await self._store.memos.claim(platform, key, owner, until, self._now())
 
     async def recall(self, platform: str, key: str) -> Any:
         """The value kept under `key`; None when there is none or its time is over."""

@@ -1,7 +1,5 @@
 """What the bot has to be allowed: the invite link, and what is missing where."""
 
-from collections.abc import Iterable
-
 import discord
 
 NEEDED = discord.Permissions(
@@ -14,6 +12,9 @@ NEEDED = discord.Permissions(
 )
 """Exactly these: no embeds, no reactions, nothing of members or messages of others is managed."""
 
+_SHOWN = {"read_messages": "view channel"}
+"""Where the vendor's pages call a permission something else than the library does."""
+
 SCOPES = ("bot", "applications.commands")
 
 
@@ -23,19 +24,9 @@ def invite(application: int) -> str:
 
 
 def missing(permissions: discord.Permissions) -> list[str]:
-    """The names of what is needed and not granted, as the vendor's library spells them."""
+    """The names of what is needed and not granted, as the vendor's pages call them."""
     if permissions.administrator:
         return []
-    return [name for name, needed in NEEDED if needed and not getattr(permissions, name)]
-
-
-def channels(guild: discord.Guild, me: discord.Member, all: Iterable[discord.abc.GuildChannel]) -> dict[str, list[str]]:
-    """Per text channel what is missing; channels where nothing is missing are left out."""
-    found = {}
-    for channel in all:
-        if isinstance(channel, discord.TextChannel | discord.ForumChannel | discord.VoiceChannel):
-            if isinstance(channel, discord.VoiceChannel):
-                continue
-            if lacks := missing(channel.permissions_for(me)):
-                found[channel.name] = lacks
-    return found
+    return [
+        _SHOWN.get(name, name.replace("_", " ")) for name, needed in NEEDED if needed and not getattr(permissions, name)
+    ]

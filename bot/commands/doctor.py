@@ -32,6 +32,12 @@ async def _examine_all(config: Config) -> tuple[list[Notice], bool]:
 
         more, well = await examine(telegram_settings(config))
         found, healthy = [*found, *more], healthy and well
+    if config.discord_token:
+        from adapters.discord.doctor import examine as examine_discord
+        from bot.running import discord_settings
+
+        more, well = await examine_discord(discord_settings(config))
+        found, healthy = [*found, *more], healthy and well
     if config.slack_bot_token:
         from adapters.slack.doctor import examine as examine_slack
         from bot.running import slack_settings

@@ -1,9 +1,10 @@
 """Small things a platform's adapter keeps over a restart."""
 
+import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Text, cast, delete, or_, select, update
 
 from core.store import schema
 from core.store.engines import Engines, insert_new
@@ -17,6 +18,11 @@ class Memos:
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
 
+    @property
+    def shared(self) -> bool:
+        """Whether other processes work on the same database."""
+        return self._engines.postgres
+
     async def keep(self, platform: str, key: str, value: Any, until: datetime | None) -> None:
         """Remember a value, in place of an earlier one."""
         new = {"platform": platform, "key": key, "value": value, "until": until}
@@ -24,6 +30,16 @@ class Memos:
         async with self._engines.write() as connection:
             if await insert_new(connection, schema.memo, new) is None:
                 await connection.execute(mine.values(value=value, until=until))
+
+    async def claim(self, platform: str, key: str, owner: str, until: datetime, at: datetime) -> bool:
+        """Hold a key as `owner` until then; False while another owner does. One statement: two never succeed."""
+        new = {"platform": platform, "key": key, "value": owner, "until": until}
+        free = or_(cast(_memo.value, Text) == json.dumps(owner), _memo.until <= at)  # JSON is not comparable everywhere
+        mine = update(schema.memo).where(_memo.platform == platform, _memo.key == key, free)
+        async with self._engines.write() as connection:
+            if await insert_new(connection, schema.memo, new) is not None:
+                return True
+            return (await connection.execute(mine.values(value=owner, until=until))).rowcount == 1
 
     async def recall(self, platform: str, key: str, at: datetime) -> Any:
         """The value, unless its time is over or there is none: None then."""

@@ -8,9 +8,10 @@ from pathlib import Path
 import discord
 import pytest
 
-from adapters.discord import app, rights
+from adapters.discord import app, doctor, rights
 from core.errors import OperatorError
 from core.model import Conversation
+from core.strings import tell
 from tests.adapters.discord_club import Site, discord_site, text_of
 from tests.clubs import lantern_house, open_club
 from tests.fakes.discord import Payload
@@ -124,12 +125,12 @@ async def test_a_server_is_greeted_once_where_the_bot_may_write(site: Site) -> N
         closed = site.fake.channel(server, "closed")
         closed.denied_bot = 1 << 11
         hall = site.fake.channel(server, "hall")
+        # what a server the bot was added to looks like, apart from one that is available again
+        joined = {key: value for key, value in site.fake.world.guild(server).items() if key != "unavailable"}
         for _ in range(2):
-            await site.fake.gateway.dispatch(
-                "GUILD_CREATE", site.fake.world.guild(server), server_id=server.id, intent=1
-            )
+            await site.fake.gateway.dispatch("GUILD_CREATE", joined, server_id=server.id, intent=1)
+            await site.fake.until(lambda: owner.answers(hall))
             await site.fake.gateway.dispatch("GUILD_DELETE", {"id": str(server.id)}, server_id=server.id, intent=1)
-        await site.fake.until(lambda: owner.answers(hall))
         await site.shelve()
         assert len(owner.answers(hall)) == 1
         assert "/book add" in text_of(owner.answers(hall)[0])
@@ -164,3 +165,21 @@ def test_the_invite_asks_for_exactly_what_is_needed() -> None:
     }
     assert rights.missing(discord.Permissions.none())
     assert rights.missing(discord.Permissions(administrator=True)) == []
+
+
+async def test_doctor_names_the_invite_link_and_what_is_missing_in_which_channel(site: Site) -> None:
+    found, well = await doctor.examine(site.settings)
+    said = [tell(notice, "en") for notice in found]
+    assert well
+    assert "Message Content is off" in said[0]
+    assert rights.invite(site.fake.world.bot.id) in said[1]
+    assert said[2] == "Discord: nothing is missing in the one channel of Book club."
+    site.channel.denied_bot = 1 << 11 | 1 << 15
+    site.fake.grant_message_content()
+    found, well = await doctor.examine(site.settings)
+    said = [tell(notice, "en") for notice in found]
+    assert not well
+    assert "Message Content is on" in said[0]
+    assert said[2] == "Discord: in #reading of Book club these permissions are missing: send messages, attach files."
+    found, well = await doctor.examine(replace(site.settings, token="another"))
+    assert (tell(found[0], "en"), well) == ("Discord refused the token; check DISCORD_TOKEN.", False)

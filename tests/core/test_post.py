@@ -1,5 +1,6 @@
 """What adapters keep over a restart: on both databases, and again from a store that was opened anew."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -123,3 +124,15 @@ async def test_an_answer_is_brought_until_somebody_saw_it(store: Store) -> None:
     assert await store.turns.unshown("telegram") == ()
     await store.turns.shown(turn.id, NOON)
     assert await store.turns.unshown("console") == ()
+
+
+async def test_a_key_is_held_by_one_owner_until_its_time_is_over_or_it_is_let_go(store: Store) -> None:
+    early, late = _post(store), _post(store, 20)
+    assert await early.claim("discord", "shard:0", "one", minute(10))
+    assert not await early.claim("discord", "shard:0", "two", minute(10))
+    assert await early.claim("discord", "shard:0", "one", minute(15))
+    assert await late.claim("discord", "shard:0", "two", minute(30))
+    assert not await late.claim("discord", "shard:0", "one", minute(30))
+    await late.forget("discord", "shard:0")
+    won = await asyncio.gather(*(late.claim("discord", "shard:0", f"p{n}", minute(30)) for n in range(8)))
+    assert won.count(True) == 1

@@ -5,12 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.journeys.discord_room import DiscordRoom
 from tests.journeys.room import ConsoleRoom, Room
 from tests.journeys.slack_room import SlackRoom
+from tests.journeys.telegram_room import TelegramRoom
 from tests.journeys.web_room import WebRoom
 from tests.parts import needs_chromium
 
-_ROOMS: dict[str, Callable[[Path], Room]] = {"console": ConsoleRoom, "slack": SlackRoom, "web": WebRoom}
+_ROOMS: dict[str, Callable[[Path], Room]] = {
+    "console": ConsoleRoom,
+    "discord": DiscordRoom,
+    "slack": SlackRoom,
+    "telegram": TelegramRoom,
+    "web": WebRoom,
+}
 _NEEDS = {"web": needs_chromium}
 
 

@@ -1,0 +1,187 @@
+"""A Discord channel with the bot in it: `loccit run` in a process of its own against a Discord on the loopback."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from adapters.discord.connection import spell
+from tests.adapters.discord_markdown import read, visible
+from tests.fakes.discord import Channel, FakeDiscord, Member, Payload, labels
+from tests.journeys.room import CHECKOUT, PATIENCE, Capability, Room
+
+_STEPS = {"<": "‹ Before", ">": "After ›"}
+_OPTIONS = {"toc": "book", "use": "book", "remove": "book", "quote": "words", "forget": "what", "model": "name"}
+_REACHING = ("progress", "place")
+
+
+class _Bot:
+    """The program and its Discord; shared by the members of one room."""
+
+    def __init__(self, folder: Path) -> None:
+        self.fake = FakeDiscord(window=0.3, per_second=500)
+        self.server = self.fake.server()
+        self.channel: Channel = self.fake.channel(self.server)
+        self._folder = folder
+        self._process: asyncio.subprocess.Process | None = None
+        self._entered = False
+        self.log: list[tuple[str | None, str]] = []
+        """(for whom, text) as it was shown, oldest first."""
+        self._told: dict[int, str] = {}
+
+    async def running(self) -> None:
+        if not self._entered:
+            await self.fake.start()
+            self._entered = True
+        if self._process is None:
+            settings = {
+                "DISCORD_TOKEN": self.fake.token,
+                "DISCORD_API_BASE": self.fake.api,
+                "DISCORD_GATEWAY": self.fake.gateway_url,
+                "LOCCIT_WEB_PORT": "0",
+                "PYTHONPATH": str(CHECKOUT),
+                "LC_ALL": "C.UTF-8",
+            }
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "bot", "run", "--data", str(self._folder / "data")),
+                cwd=self._folder,
+                env=os.environ | settings,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            await asyncio.wait_for(self._up(self._process), PATIENCE)
+
+    async def _up(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        while line := await process.stderr.readline():
+            if b"Discord is up" in line:
+                return
+        raise AssertionError(f"the bot ended with {await process.wait()}")
+
+    async def stop(self, *, kill: bool) -> None:
+        process = self._process
+        if process is None:
+            return
+        self._process = None
+        process.send_signal(signal.SIGKILL if kill else signal.SIGTERM)
+        code = await asyncio.wait_for(process.wait(), PATIENCE)
+        assert kill or code == 0, f"SIGTERM ended the bot with {code}"
+
+    async def close(self) -> None:
+        await self.stop(kill=False)
+        if self._entered:
+            await self.fake.stop()
+
+    def heard(self, member: Member) -> list[str]:
+        """What has been shown since this was last asked, each message as it reads now."""
+        news = []
+        for id, message in sorted(self.channel.messages.items()):
+            if message["author"]["bot"] and self._told.get(id) != message["content"]:
+                self._told[id] = message["content"]
+                whom = message.get("ephemeral_for")
+                text = visible(read(message["content"]).text)
+                self.log.append((whom, text))
+                if whom in (None, str(member.id)):
+                    news.append(text)
+        return news
+
+
+class DiscordRoom:
+    """One member of the channel; the first one manages it."""
+
+    capabilities: frozenset[Capability] = frozenset({"closes from outside", "second member", "buttons only"})
+
+    def __init__(self, folder: Path, bot: _Bot | None = None) -> None:
+        self._bot = bot or _Bot(folder)
+        self._me = self._bot.fake.member("Ben" if bot else "Ana", self._bot.server, manages=bot is None)
+        self._passage: Payload | None = None
+
+    @property
+    def _channel(self) -> Channel:
+        return self._bot.channel
+
+    async def upload(self, file: Path) -> str:
+        await self._bot.running()
+        data = await asyncio.to_thread(file.read_bytes)
+        return await self._answered(await self._me.mention(self._channel, "", files=[(file.name, data)]))
+
+    async def ask(self, words: str) -> str:
+        await self._bot.running()
+        return await self._answered(await self._me.mention(self._channel, words))
+
+    async def _answered(self, asked: Payload) -> str:
+        self._bot.heard(self._me)
+
+        def settled() -> bool:
+            for message in self._me.answers(self._channel):
+                if (message.get("message_reference") or {}).get("message_id") == asked["id"]:
+                    return "Stop" not in labels(message) and not message["content"].endswith(("…", "it."))
+            return False
+
+        await self._bot.fake.until(settled, PATIENCE)
+        return "\n".join(self._bot.heard(self._me))
+
+    async def command(self, name: str, words: str = "") -> str:
+        await self._bot.running()
+        self._bot.heard(self._me)
+        option = "how_far" if name in _REACHING else _OPTIONS.get(name, "words")
+        used = await self._me.slash(self._channel, spell(name).removeprefix("/"), {option: words} if words else {})
+        await self._me.settled(used)
+        return "\n".join(self._bot.heard(self._me))
+
+    async def press(self, label: str) -> str:
+        await self._bot.running()
+        self._bot.heard(self._me)
+        if label in _STEPS:
+            return await self._step(_STEPS[label])
+        if self._stands() and self._passage is not None and "Show it anyway" in labels(self._passage):
+            await self._me.press(self._channel, self._passage, "Show it anyway")
+            await self._bot.fake.until(lambda: self._bot.heard(self._me), PATIENCE)
+            return self._bot.log[-1][1]
+        closing = self._stands()
+        pressed = await self._me.press(self._channel, self._latest_answer(), label)
+        await self._bot.fake.until(lambda: pressed.answer is not None, PATIENCE)
+        if closing:
+            await self._bot.fake.until(lambda: not self._stands(), PATIENCE)
+            self._passage = None
+            return ""
+        shown = await self._me.settled(pressed)
+        self._passage = shown[-1]
+        return "\n".join(self._bot.heard(self._me))
+
+    def _stands(self) -> bool:
+        """True while the passage this member opened is there."""
+        return self._passage is not None and int(self._passage["id"]) in self._channel.messages
+
+    async def _step(self, name: str) -> str:
+        """The passage grown by a step; what is new in it."""
+        assert self._passage is not None, "no passage stands open"
+        before = set(visible(read(self._passage["content"]).text).splitlines())
+        await self._me.press(self._channel, self._passage, name)
+        await self._bot.fake.until(lambda: self._bot.heard(self._me), PATIENCE)
+        after = visible(read(self._passage["content"]).text).splitlines()
+        return "\n".join(line for line in after if line not in before)
+
+    def _latest_answer(self) -> Payload:
+        """The last message with a footnote's button."""
+        for message in reversed(self._me.answers(self._channel)):
+            if any(label[:1].isdecimal() for label in labels(message)):
+                return message
+        raise AssertionError("no answer with footnotes stands here")
+
+    async def restart(self, *, kill: bool = False) -> str:
+        await self._bot.stop(kill=kill)
+        self._bot.heard(self._me)
+        await self._bot.running()
+        self._passage = None
+        return "\n".join(self._bot.heard(self._me))
+
+    async def second_member(self) -> Room:
+        return DiscordRoom(Path(), self._bot)
+
+    def seen(self) -> list[str]:
+        self._bot.heard(self._me)
+        return [text for whom, text in self._bot.log if whom in (None, str(self._me.id))]
+
+    async def close(self) -> None:
+        await self._bot.close()
