@@ -22,7 +22,7 @@ from tests.fakes.telegram import Chat, FakeTelegram, Fault
 
 GREEN = "What did Mara keep the log in?"
 QUICK = (sys.executable, "-m", "tests.adapters.quick_telegram")
-PATIENCE = 30.0
+PATIENCE = 90.0
 
 
 class Bot:

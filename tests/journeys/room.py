@@ -3,10 +3,11 @@
 import asyncio
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Protocol
 
-Capability = Literal["closes from outside", "second member", "several channels", "buttons only"]
+Capability = Literal["closes from outside", "second member", "several channels", "buttons only", "buttons"]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
@@ -18,7 +19,7 @@ class Room(Protocol):
 
     capabilities: frozenset[Capability]
     """"closes from outside": the press that opened a passage closes it as well. "buttons only": a footnote that no
-    answer has cannot be typed."""
+    answer has cannot be typed. "buttons": what else can be done stands on buttons too (`choose`, `buttons`)."""
 
     async def upload(self, file: Path) -> str:
         """Drop a file into the channel."""
@@ -58,8 +59,9 @@ class ConsoleRoom:
 
     capabilities: frozenset[Capability] = frozenset({"closes from outside"})
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self._folder = folder
+        self._settings = settings or {}
         self._process: asyncio.subprocess.Process | None = None
         self._shown: list[str] = []
         self._lines = 0
@@ -93,6 +95,13 @@ class ConsoleRoom:
     def seen(self) -> list[str]:
         return list(self._shown)
 
+    async def said(self, words: str) -> str:
+        """Wait for a text that comes unasked: a terminal shows it with the next line typed."""
+        async with asyncio.timeout(PATIENCE):
+            while words not in (text := await self._say("/progress")):  # noqa: ASYNC110  # another process says it
+                await asyncio.sleep(1)
+        return text
+
     async def close(self) -> None:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
@@ -107,7 +116,7 @@ class ConsoleRoom:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 cwd=self._folder,
-                env=os.environ | {"PYTHONPATH": str(CHECKOUT), "LC_ALL": "C.UTF-8"},
+                env=os.environ | {"PYTHONPATH": str(CHECKOUT), "LC_ALL": "C.UTF-8", **self._settings},
             )
             await self._hear_out(self._process)
         return self._process

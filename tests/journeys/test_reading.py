@@ -37,6 +37,8 @@ async def test_a_footnote_opens_after_a_restart_and_after_a_crash(room: Room, tm
     await room.ask("What did Mara keep the log in?")
     await room.restart()
     assert GREEN_INK in await room.press("1")
+    if "closes from outside" in room.capabilities:
+        await room.press("1")  # what stands open over a restart would be closed by the next press
     await room.restart(kill=True)
     assert GREEN_INK in await room.press("1")
 

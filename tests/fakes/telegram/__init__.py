@@ -24,7 +24,7 @@ from tests.fakes.telegram.world import BOT, GENERAL, Chat, Person, World, quoted
 
 __all__ = ["BOT", "GENERAL", "TOKEN", "Chat", "Entry", "FakeTelegram", "Fault", "Flood", "JsonObject", "Person"]
 
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds until what a test waits for counts as never coming."""
 
 
