@@ -277,12 +277,16 @@ class Console:
 
     async def _place(self, words: str, page: Page) -> None:
         card, limit = await self._club.place(HERE, self._reader, words=words or None)
-        page.say(view.reach("console_place_none" if limit == WHOLE_BOOK else "console_place", card, limit, page.look))
+        gone = "place_gone" if words else "console_place_none"
+        page.say(view.reach(gone if limit == WHOLE_BOOK else "console_place", card, limit, page.look))
 
     async def _replace(self, words: str, page: Page) -> None:
         if not words:
             raise ReaderError("console_replace_what")
         old = await self._club.book(HERE)
+        if not words:
+            _, own = await self._club.place(HERE, self._reader, card.sha256)
+            page.say(view.reach("console_place_none" if own == WHOLE_BOOK else "console_place", card, own, page.look))
         await self._add_file(typed_path(self._folder, words), page, replaces=old.sha256)
         if old.sha256 not in [card.sha256 for card in await self._club.shelf(HERE)]:
             self._opened = None

@@ -43,7 +43,9 @@ async def place(visit: Visit, words: str | None, choice: str | None = None) -> R
     """The reader's own place, for this reader's eyes."""
     card, limit = await visit.club.place(visit.conversation, visit.reader, choice, words)
     said = {"title": card.title, "reach": say_limit(limit, visit.locale), "place": visit.spell("place")}
-    key = "desk_place_none" if limit == WHOLE_BOOK else "desk_place"
+    key = "desk_place"
+    if limit == WHOLE_BOOK:
+        key = "place_gone" if words else "desk_place_none"
     return Reply(sentence(key, visit.locale, **said), private=True)
 
 

@@ -1,5 +1,6 @@
 """Whether the words of a question alone found its passage, or the model must choose from the catalogue first. Pure."""
 
+import math
 import re
 from collections.abc import Collection
 
@@ -31,12 +32,17 @@ _HAN_QUESTION = 6
 
 def is_decisive(ranked: Ranked, delivered: Collection[Span]) -> bool:
     """True when what was delivered of these windows most probably holds the answer (97.5 % of such questions)."""
+    share, drop = signs(ranked, delivered)
+    return share >= SHARE and drop >= DROP
+
+
+def signs(ranked: Ranked, delivered: Collection[Span]) -> tuple[float, float]:
+    """What `SHARE` and `DROP` are held against: the largest share of the best windows, and the drop of the score."""
     if not ranked.windows:
-        return False
-    if max(window.share for window in ranked.windows[:BEST]) < SHARE:
-        return False
+        return 0.0, 0.0
     left_out = [window.score for window in ranked.windows if not all(run in delivered for run in window.runs)]
-    return not left_out or ranked.windows[0].score - left_out[0] >= DROP
+    drop = ranked.windows[0].score - left_out[0] if left_out else math.inf
+    return max(window.share for window in ranked.windows[:BEST]), drop
 
 
 def is_foreign(question: str, language: str) -> bool:

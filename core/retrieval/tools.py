@@ -56,9 +56,8 @@ class Tools:
             ranked = await self._ranks.search(source, wanted)
             quoted = await self._with_costs(source, places)
             found.append(await self._deliver(source, ranking.fill([*quoted, *ranked.windows], share, delivered)))
-            if match == "verbatim" or (
-                not is_foreign(wanted, source.language) and is_decisive(ranked, self.evidence.delivered(source))
-            ):
+            sure = match == "verbatim" or is_decisive(ranked, self.evidence.delivered(source))
+            if sure and not is_foreign(wanted, source.language):
                 self.decisive = True
         return _fenced(found) or texts.nothing_found(wanted)
 

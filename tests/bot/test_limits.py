@@ -57,3 +57,14 @@ def test_words_that_name_no_place_are_one_sentence(words: str, book: Path, data:
     assert ran.code == 1
     assert ran.objects[0]["error"]["key"].startswith("limit_")
     assert ran.objects[0]["error"]["message"] == ran.sentence
+
+
+def test_progress_alone_tells_how_far_the_club_and_the_reader_are_and_place_all_says_that_the_place_is_gone(
+    book: Path, data: Path
+) -> None:
+    lines = ("/progress finished 2", "/place finished 1", "/progress", "/place all", "/progress")
+    ran = loccit("chat", book, data=data, stdin="\n".join(lines))
+    said = " ".join(ran.out.split())
+    assert "answers go up to chapter 2. The Lantern House: your own place is chapter 1." in said
+    assert "your own place is taken away; answers for you go as far as they do for everybody here." in said
+    assert said.endswith("you have no place of your own; /place finished 3 sets one, /place all takes it away.")

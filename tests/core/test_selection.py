@@ -267,3 +267,16 @@ async def test_without_a_model_an_overview_quotes_openings_of_parts_far_apart(
     assert len(set(files)) >= 3
     assert files == sorted(files)
     assert max(files) <= (4 if limit else 12)
+
+
+async def test_a_question_in_another_language_is_chosen_for_even_when_it_quotes_the_book(tmp_path: Path) -> None:
+    model = CountingModel()
+    book = long_book()
+    quoted = book.files[5].text.split(". ")[3]
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(book)
+        await club.ask(f"¿Quién dijo lo que está escrito aquí: “{quoted}”?")
+        assert [call.purpose for call in model.calls][:1] == ["pick"]
+        model.calls.clear()
+        await club.ask(f"Who has said what is written here: “{quoted}”?")
+        assert [call.purpose for call in model.calls][:1] == ["answer"]
