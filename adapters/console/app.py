@@ -13,6 +13,7 @@ from adapters.console.files import export_path, is_file, typed_path, write_new
 from adapters.console.terminal import Page
 from core.club import Club
 from core.errors import BadBook, LoccitError, Missing, ReaderError
+from core.exports import Form
 from core.model import (
     WHOLE_BOOK,
     Accepted,
@@ -87,13 +88,21 @@ class Console:
     """One dialogue with the club. `hear` takes a line and writes on its page; nothing else speaks."""
 
     def __init__(
-        self, club: Club, reader: Reader, new_id: Callable[[], str], folder: Path, password: str | None = None
+        self,
+        club: Club,
+        reader: Reader,
+        new_id: Callable[[], str],
+        folder: Path,
+        password: str | None = None,
+        link: Callable[[Passage], str] | None = None,
     ) -> None:
         self._club = club
         self._reader = reader
         self._new_id = new_id
         self._folder = folder
         """Where relative paths begin and exports go."""
+        self._link = link
+        """Where the reading view shows a passage; exports say it."""
         self._opened: _Opened | None = None
         self._warned: tuple[str, int] | None = None
         """The turn and number of the note that was held back because it lies past the reader's own place."""
@@ -274,6 +283,9 @@ class Console:
         if limit == WHOLE_BOOK and not words:
             key = "console_progress_whole"
         page.say(view.reach(key, card, limit, page.look))
+        if not words:
+            _, own = await self._club.place(HERE, self._reader, card.sha256)
+            page.say(view.reach("console_place_none" if own == WHOLE_BOOK else "console_place", card, own, page.look))
 
     async def _place(self, words: str, page: Page) -> None:
         card, limit = await self._club.place(HERE, self._reader, words=words or None)
@@ -284,9 +296,6 @@ class Console:
         if not words:
             raise ReaderError("console_replace_what")
         old = await self._club.book(HERE)
-        if not words:
-            _, own = await self._club.place(HERE, self._reader, card.sha256)
-            page.say(view.reach("console_place_none" if own == WHOLE_BOOK else "console_place", card, own, page.look))
         await self._add_file(typed_path(self._folder, words), page, replaces=old.sha256)
         if old.sha256 not in [card.sha256 for card in await self._club.shelf(HERE)]:
             self._opened = None
@@ -472,7 +481,8 @@ class Console:
     # The rest
 
     async def _export(self, words: str, page: Page) -> None:
-        text = await self._club.export(HERE, self._reader.locale, reader=self._reader)
+        form: Form = "html" if words.lower().endswith((".html", ".htm")) else "md"
+        text = await self._club.export(HERE, self._reader.locale, reader=self._reader, form=form, link=self._link)
         path = typed_path(self._folder, words) if words else export_path(self._folder)
         write_new(path, text)
         page.say(view.sentence(page.look, "console_exported", path=str(path)))

@@ -13,6 +13,7 @@ import pytest
 from core import extracts, tags
 from core.document import plain
 from core.errors import LoccitError, Missing, ReaderError
+from core.exports import Form
 from core.model import (
     Answered,
     ChatModel,
@@ -132,10 +133,27 @@ class Seen:
                 await club.progress(ROOM, MEMBER, words=words)
             self.error(refused.value)
         self.texts += [card.title for card in await club.shelf(ROOM)]
-        try:
-            self.texts.append(await club.export(ROOM))
-        except Missing as error:
-            self.error(error)
+        await self.every_file()
+
+    async def every_file(self) -> None:
+        """What the reading view and exports show, wherever one asks to be."""
+        club = self.club.club
+        [card] = await club.shelf(ROOM)
+        for file in planted_book().files:
+            for at in (0, len(file.text) // 2, len(file.text) - 1):
+                marked = Span(file.index, max(at - 5, 0), at + 1)
+                try:
+                    page = await club.page(ROOM, card.sha256, Position(file.index, at), marked=marked)
+                except Missing as error:
+                    self.error(error)
+                    continue
+                self.texts += [page.text, page.heading, page.label, *(entry.title for entry in page.toc)]
+        forms: tuple[Form, ...] = ("md", "html")
+        for form in forms:
+            try:
+                self.texts.append(await club.export(ROOM, form=form, link=lambda passage: passage.tag))
+            except Missing as error:
+                self.error(error)
 
     def holds(self, word: str) -> bool:
         return any(word.lower() in text.lower() for text in self.texts)

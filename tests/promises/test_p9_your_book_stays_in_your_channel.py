@@ -105,6 +105,9 @@ def _door(
         lambda: club.club.shelf(room),
         lambda: club.club.latest(room),
         lambda: club.club.export(room),
+        lambda: club.club.export(room, form="html"),
+        lambda: club.club.page(room, sha256, book.runs[-1].first, marked=book.runs[-1]),
+        lambda: club.club.page_picture(room, sha256, 0),
         lambda: club.ask("What lies under the stone?", conversation=room, book=choice),
     )
     return rng.choice(doors)
