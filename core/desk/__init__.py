@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.club import Club
-from core.desk import discussing, forgetting, house, notes, places, quoting, remembering, shelves
+from core.desk import discussing, forgetting, house, notes, places, quoting, remembering, scheduling, shelves
 from core.desk.keys import COMMANDS, Action, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
@@ -84,6 +84,8 @@ class Desk:
                 return await discussing.discuss(visit, words, event)
             case "wrap":
                 return await discussing.wrap(visit)
+            case "schedule":
+                return await scheduling.schedule(visit, words)
             case "export":
                 return await quoting.export(visit)
             case "model":
@@ -146,6 +148,8 @@ class Desk:
                 return await remembering.who(visit, words, book, int(action.get("page", 0)))
             case "discuss":
                 return await discussing.act(visit, action)
+            case "date":
+                return await scheduling.act(visit, action)
             case "model":
                 return await house.model(visit, str(action["name"]))
             case "set":
@@ -222,6 +226,8 @@ class Desk:
         match letter.kind:
             case "discussion":
                 return await discussing.letter(visit, letter)
+            case "reminder":
+                return await scheduling.letter(visit, letter)
             case _:
                 return None
 

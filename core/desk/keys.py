@@ -22,6 +22,7 @@ COMMANDS = (
     "who",
     "discuss",
     "wrap",
+    "schedule",
     "export",
     "model",
     "settings",

@@ -7,6 +7,7 @@ from core.meeting.discussions import Discussions
 from core.meeting.means import Means
 from core.meeting.people import People
 from core.meeting.recaps import Recaps
+from core.meeting.schedule import Schedule
 from core.meeting.wraps import Wraps
 from core.model import ChatModel
 from core.post import Post
@@ -33,4 +34,5 @@ class Meeting:
         self.recaps = Recaps(means)
         self.people = People(means)
         self.discussions = Discussions(means)
+        self.schedule = Schedule(means)
         self.wraps = Wraps(means, self.discussions)

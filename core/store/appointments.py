@@ -55,8 +55,8 @@ class Appointments:
                 await connection.execute(insert(schema.appointment), values)
 
     async def of(self, channel: int, since: datetime) -> tuple[AppointmentRow, ...]:
-        """Those of a channel that are due at `since` or later, the next one first."""
-        return await self._read(channel, _appointment.due >= since)
+        """Those of a channel that are due after `since`, the next one first."""
+        return await self._read(channel, _appointment.due > since)
 
     async def get(self, channel: int, id: str) -> AppointmentRow | None:
         found = await self._read(channel, _appointment.id == id)

@@ -1,0 +1,142 @@
+"""What people write of dates and plans ("finished 3 on Friday 19:00", "two chapters a week from Monday"), and fair shares. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from core import words
+from core.strings import LOCALES, say
+
+EVENING = time(19)
+"""When no time is said."""
+_TIME = r"(?:at |a las |as |@ ?)?(\d{1,2})(?::(\d{2})|(?= ?(?:am|pm|h\b)))\s*(am|pm|h)?"
+_CLOCK = re.compile(rf"\s+{_TIME}\Z")
+_ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})\Z")
+_DAYS = re.compile(r"(\d{1,2})[./](\d{1,2})(?:[./](\d{4})|\.)?\Z")
+_LEADING = re.compile(r"(?:on|el|em|no|na|by|para)\Z")
+_PLAN = re.compile(
+    r"(?P<count>\w+) (?:chapters?|capitulos?) (?:a|an|per|each|every|por|cada|ao|a cada) (?P<unit>week|day|semana|dia)"
+    r"(?: (?:from|starting|desde|a partir de|a partir da|a partir do)(?: el| la| o| a)? (?P<day>.+))?\Z"
+)
+_COUNTS = {
+    name: number
+    for names in (
+        "one two three four five six seven eight nine ten",
+        "uno dos tres cuatro cinco seis siete ocho nueve diez",
+        "um dois tres quatro cinco seis sete oito nove dez",
+    )
+    for number, name in enumerate(names.split(), 1)
+} | {"a": 1, "un": 1, "uma": 1, "una": 1, "duas": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """So many chapters each period, the first one beginning on `first`; met at `at`."""
+
+    count: int
+    days: int
+    first: date
+    at: time
+
+
+def read_plan(said: str, today: date) -> Plan | None:
+    """A whole plan; None when the words are none."""
+    folded, at = _clock(" ".join(words.fold(said).split()))
+    match = _PLAN.fullmatch(folded)
+    if match is None:
+        return None
+    count = int(match["count"]) if match["count"].isdecimal() else _COUNTS.get(match["count"], 0)
+    first = _day(match["day"], today) if match["day"] else today
+    if not 1 <= count <= 100 or first is None:
+        return None
+    return Plan(count, 1 if match["unit"] in ("day", "dia") else 7, first, at)
+
+
+def read_date(said: str, today: date) -> tuple[str, datetime] | None:
+    """A place and when the club wants to be there (wall clock): the words before the date, and it. None: there is no date."""
+    folded, at = _clock(" ".join(words.fold(said).split()))
+    tokens = folded.split(" ")
+    for length in (2, 1):
+        day = _day(" ".join(tokens[-length:]), today) if len(tokens) > length else None
+        if day is not None:
+            place = tokens[:-length]
+            if place and _LEADING.fullmatch(place[-1]):
+                place = place[:-1]
+            spelled = " ".join(place).strip("\"'“”„«» ,")
+            return (spelled, datetime.combine(day, at)) if spelled else None
+    return None
+
+
+def day_name(day: date, locale: str | None) -> str:
+    """The day of the week in a few letters."""
+    return say("schedule_days", locale).split()[day.weekday()]
+
+
+def _clock(folded: str) -> tuple[str, time]:
+    """The words without the time at their end, and the time."""
+    match = _CLOCK.search(folded)
+    if match is None:
+        return folded, EVENING
+    hour, minute = int(match[1]), int(match[2] or 0)
+    if match[3] in ("am", "pm") and 1 <= hour <= 12:
+        hour = hour % 12 + (12 if match[3] == "pm" else 0)
+    if hour > 23 or minute > 59:
+        return folded, EVENING
+    return folded[: match.start()], time(hour, minute)
+
+
+def _day(said: str, today: date) -> date | None:
+    """A date, or the next day of that name."""
+    said = said.strip(" ,")
+    said = re.sub(r"\A(?:on|el|la|o|a|next|proximo|proxima) ", "", said)
+    try:
+        if iso := _ISO.fullmatch(said):
+            return date(int(iso[1]), int(iso[2]), int(iso[3]))
+        if dotted := _DAYS.fullmatch(said):
+            named = date(int(dotted[3] or today.year), int(dotted[2]), int(dotted[1]))
+            return named.replace(year=today.year + 1) if not dotted[3] and named < today else named
+    except ValueError:
+        return None
+    for locale in LOCALES:
+        if said == words.fold(say("schedule_today", locale)):
+            return today
+        if said == words.fold(say("schedule_tomorrow", locale)):
+            return today + timedelta(days=1)
+        for number, names in enumerate(words.fold(say("schedule_day_names", locale)).split()):
+            if said in names.split("/"):
+                return today + timedelta(days=(number - today.weekday() - 1) % 7 + 1)
+    return None
+
+
+def shares(lengths: Sequence[int], groups: int) -> list[int]:
+    """Where each of so many groups ends (exclusive), neighbours together, the longest group as short as can be."""
+    groups = max(1, min(groups, len(lengths)))
+    low, high = max(lengths, default=0), sum(lengths)
+    while low < high:
+        middle = (low + high) // 2
+        if len(_packed(lengths, middle)) <= groups:
+            high = middle
+        else:
+            low = middle + 1
+    ends = _packed(lengths, low)
+    while len(ends) < groups:  # the shares are small enough; the club wanted more of them
+        starts = [0, *ends[:-1]]
+        at = max(
+            (at for at in range(len(ends)) if ends[at] - starts[at] > 1),
+            key=lambda at: sum(lengths[starts[at] : ends[at]]),
+        )
+        half = _packed(lengths[starts[at] : ends[at]], -(-sum(lengths[starts[at] : ends[at]]) // 2))
+        ends.insert(at, starts[at] + min(half[0], ends[at] - starts[at] - 1))
+    return ends
+
+
+def _packed(lengths: Sequence[int], most: int) -> list[int]:
+    ends: list[int] = []
+    total = 0
+    for at, length in enumerate(lengths):
+        if total and total + length > most:
+            ends.append(at)
+            total = 0
+        total += length
+    return [*ends, len(lengths)]
