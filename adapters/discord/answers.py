@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.discord import deliveries, view
 from adapters.discord.connection import Connection
 from adapters.discord.drafts import Draft
+from adapters.discord.line import Gone, Unwritable
 from adapters.discord.spots import PLATFORM, Spot, Who
 from adapters.discord.view import Shown
 from core.model import (
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 
 PROVIDER_CHECK = 15.0
 """Seconds between two attempts to reach a provider that was down while a question waits for it."""
+_LOOK = 300.0
+"""Seconds after which it is looked whether another process has kept a question."""
 _FIELDS = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on", "private")
 _NAMED = 90
 """Characters of a question that name its thread."""
@@ -155,7 +158,10 @@ class Answers:
         async with aclosing(self._connection.club.unshown(PLATFORM)) as answered:
             async for event in answered:
                 if event.event not in known:
-                    await self._bring(event)
+                    try:
+                        await self._bring(event)
+                    except (Gone, Unwritable):  # nobody will see it any more
+                        await self._connection.club.shown(event.turn.id)
 
     async def answer_kept(self) -> None:
         """For as long as we run: whenever questions wait for the provider, try to answer them."""
@@ -163,7 +169,8 @@ class Answers:
         while True:
             if not await club.keeps(PLATFORM):
                 self.kept.clear()
-                await self.kept.wait()
+                with suppress(TimeoutError):  # another process may have kept one
+                    await asyncio.wait_for(self.kept.wait(), _LOOK)
             await host.sleep(PROVIDER_CHECK)
             try:
                 async with aclosing(club.answer_kept(PLATFORM)) as events:
@@ -191,6 +198,10 @@ class Answers:
             await deliveries.show(connection, where, spot, key, [said])
             return
         where = event.turn.conversation
+        if event.turn.answer.outcome == "general_knowledge":
+            # It was for its asker alone, whose token has ended: nobody else is shown it.
+            await connection.club.shown(event.turn.id)
+            return
         reader = await connection.desk.reader(where, Reader(""))
         await self._show(event.turn, reader, Who(where, reader), spot, key)
 

@@ -20,6 +20,7 @@ from adapters.discord.buttons import Button, Interaction, is_ours
 from adapters.discord.catching import Catching
 from adapters.discord.connection import Connection, spell
 from adapters.discord.hearing import Hearing
+from adapters.discord.leases import RENEW, Leases, shard_of
 from adapters.discord.line import SILENT, Line
 from adapters.discord.presses import Presses
 from adapters.discord.slash import Slash, Translator
@@ -30,7 +31,7 @@ from adapters.lanes import Lanes
 from core.club import Club
 from core.desk import Desk
 from core.errors import OperatorError
-from core.model import Notice
+from core.model import Conversation, Notice
 from core.strings import say
 
 log = logging.getLogger(__name__)
@@ -103,6 +104,9 @@ def intents(application: discord.AppInfo) -> discord.Intents:
 
 async def _connected(club: Club, settings: Settings, host: Host) -> None:
     application = await granted(settings.token)
+    if club.post.shared:
+        await _sharing(club, settings, host, application)
+        return
     client = Bot(club, settings, host, intents(application))
     try:
         await client.start(settings.token)
@@ -110,18 +114,69 @@ async def _connected(club: Club, settings: Settings, host: Host) -> None:
         await client.leave()
 
 
+async def _sharing(club: Club, settings: Settings, host: Host, application: discord.AppInfo) -> None:
+    """Serve a share of the shards; with every change of the share the connection is made anew. Without any: wait."""
+    leases = Leases(club.post, host, host.new_id())
+    try:
+        while True:
+            count = await shards(settings.token)
+            mine = await leases.settle(count)
+            if not mine:
+                await host.sleep(RENEW)
+                continue
+            await _share(Bot(club, settings, host, intents(application), mine, count), settings, leases, count)
+    finally:
+        await leases.leave()
+
+
+async def _share(client: "Bot", settings: Settings, leases: Leases, count: int) -> None:
+    serving = asyncio.create_task(client.start(settings.token))
+    keeping = asyncio.create_task(leases.keep(count))
+    try:
+        await asyncio.wait({serving, keeping}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (serving, keeping):
+            if task.done():
+                task.result()
+    finally:
+        keeping.cancel()
+        await client.leave()
+        serving.cancel()
+        await asyncio.gather(serving, keeping, return_exceptions=True)
+
+
+async def shards(token: str) -> int:
+    """How many shards the vendor wants."""
+    client = discord.Client(intents=discord.Intents(guilds=True))
+    try:
+        await client.login(token)
+        count, _, _ = await client.http.get_bot_gateway()
+        return count
+    finally:
+        await client.close()
+
+
 class Bot(discord.AutoShardedClient):
     """The library's client with our parts around it."""
 
-    def __init__(self, club: Club, settings: Settings, host: Host, intents: discord.Intents, **shards: Any) -> None:
+    def __init__(
+        self,
+        club: Club,
+        settings: Settings,
+        host: Host,
+        intents: discord.Intents,
+        shards: tuple[int, ...] | None = None,
+        count: int | None = None,
+    ) -> None:
+        """`shards` of `count` are served; None: as many as the vendor wants, all of them."""
+        share: dict[str, Any] = {} if shards is None else {"shard_ids": list(shards), "shard_count": count}
         super().__init__(
+            **share,
             intents=intents,
             allowed_mentions=SILENT,
             guild_ready_timeout=settings.ready,
             max_messages=None,
             member_cache_flags=discord.MemberCacheFlags.none(),
             chunk_guilds_at_startup=False,
-            **shards,
         )
         self._host = host
         desk = Desk(club, spell, source=host.source, link_for=host.link_for)
@@ -143,7 +198,6 @@ class Bot(discord.AutoShardedClient):
         self.add_dynamic_items(Button)
         await self.tree.set_translator(Translator())
         await self.tree.sync()
-        self._behind(self._answers.answer_kept(), "kept questions")
         self._behind(self._catching.beat(), "beat")
 
     def _behind(self, work: Coroutine[Any, Any, Any], name: str) -> None:
@@ -151,12 +205,23 @@ class Bot(discord.AutoShardedClient):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def _serves(self, where: Conversation) -> bool:
+        """True when the conversation's shard is one of this process."""
+        return shard_of(where, self.shard_count or 1) in self.shards
+
+    @property
+    def _first(self) -> bool:
+        """True for the process that serves the first shard: what is not of one shard is done there."""
+        return 0 in self.shards
+
     async def on_ready(self) -> None:
         """After every IDENTIFY: at the start, and when a session could not be resumed."""
         if not self._once:
             self._once = True
-            known = await self.work.resume()
-            await self._answers.bring_unshown(known)
+            known = await self.work.resume(self._serves)
+            if self._first:
+                self._behind(self._answers.bring_unshown(known), "unshown answers")
+                self._behind(self._answers.answer_kept(), "kept questions")
             name = self.user.name if self.user is not None else ""
             self._host.tell(Notice("run_up", {"platform": "Discord", "name": name}))
         await self._catching.catch_up()

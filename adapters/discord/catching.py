@@ -36,15 +36,25 @@ class Catching:
                 await self.note()
 
     async def note(self) -> None:
-        await self._connection.club.post.remember(PLATFORM, _ALIVE, self._connection.host.now().timestamp())
+        """For each shard: another process may be connected when this one is not."""
+        for shard in self._shards():
+            await self._connection.club.post.remember(
+                PLATFORM, f"{_ALIVE}:{shard}", self._connection.host.now().timestamp()
+            )
+
+    def _shards(self) -> list[int]:
+        client = self._connection.client
+        return list(client.shards) if isinstance(client, discord.AutoShardedClient) else [0]
 
     async def since(self) -> datetime | None:
         """From when on messages may have been missed; None at the first start."""
-        alive = await self._connection.club.post.recall(PLATFORM, _ALIVE)
-        if alive is None:
+        post = self._connection.club.post
+        noted = [await post.recall(PLATFORM, f"{_ALIVE}:{shard}") for shard in self._shards()]
+        alive = [float(at) for at in noted if at is not None]
+        if not alive:
             return None
         now = self._connection.host.now()
-        return max(datetime.fromtimestamp(float(alive), now.tzinfo) - MARGIN, now - LONGEST)
+        return max(datetime.fromtimestamp(min(alive), now.tzinfo) - MARGIN, now - LONGEST)
 
     async def catch_up(self) -> int:
         """Hear what was said since we were last connected; how many messages were for us and new."""
@@ -68,6 +78,8 @@ class Catching:
                 last = channel.last_message_id
                 if last is not None and last > first and channel.permissions_for(guild.me).read_message_history:
                     channels.append(channel)
+        if 0 not in self._shards():  # direct messages come by the first shard
+            return channels
         direct = await self._connection.club.post.recall_all(PLATFORM, "direct:")
         ids = [int(key.rpartition(":")[2]) for key in direct]
         return channels + [self._connection.client.get_partial_messageable(id) for id in ids]

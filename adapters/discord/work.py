@@ -1,7 +1,7 @@
 """What Discord told us, from its record to its end: in order within a channel, taken up again after a restart."""
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -88,11 +88,12 @@ class Work:
         if await self._connection.club.post.receive(event):
             await self.begin(interaction, event, private=private)
 
-    async def resume(self) -> frozenset[str]:
-        """Take up what a stop or a crash left undone; the keys."""
+    async def resume(self, serves: Callable[[Conversation], bool]) -> frozenset[str]:
+        """Take up what a stop or a crash left undone in the conversations we serve; the keys of all that is undone."""
         events = await self._connection.club.post.unfinished(PLATFORM)
         for event in events:
-            self._add(event)
+            if serves(Who.read(event.payload).conversation):
+                self._add(event)
         return frozenset(event.key for event in events)
 
     async def close(self) -> None:

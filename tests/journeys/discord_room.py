@@ -95,6 +95,7 @@ class DiscordRoom:
         self._bot = bot or _Bot(folder)
         self._me = self._bot.fake.member("Ben" if bot else "Ana", self._bot.server, manages=bot is None)
         self._passage: Payload | None = None
+        self._label = ""
 
     @property
     def _channel(self) -> Channel:
@@ -138,7 +139,7 @@ class DiscordRoom:
             await self._me.press(self._channel, self._passage, "Show it anyway")
             await self._bot.fake.until(lambda: self._bot.heard(self._me), PATIENCE)
             return self._bot.log[-1][1]
-        closing = self._stands()
+        closing = self._stands() and self._label == label
         pressed = await self._me.press(self._channel, self._latest_answer(), label)
         await self._bot.fake.until(lambda: pressed.answer is not None, PATIENCE)
         if closing:
@@ -146,7 +147,8 @@ class DiscordRoom:
             self._passage = None
             return ""
         shown = await self._me.settled(pressed)
-        self._passage = shown[-1]
+        # What can be closed is a passage; a sentence that says why there is none just stands.
+        self._passage, self._label = (shown[-1], label) if "Close" in labels(shown[-1]) else (None, "")
         return "\n".join(self._bot.heard(self._me))
 
     def _stands(self) -> bool:
