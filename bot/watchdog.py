@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
+from time import monotonic, thread_time
 from types import FrameType
 
 log = logging.getLogger(__name__)
@@ -18,13 +18,14 @@ MOST = 0.1
 _EVERY = 0.02
 
 
-def _report(seconds: float, place: str) -> None:
-    log.warning("event loop blocked for %.0f ms at %s", seconds * 1000, place)
+def _report(seconds: float, busy: float, place: str) -> None:
+    log.warning("event loop blocked for %.0f ms (%.0f ms of them computing) at %s", seconds * 1000, busy * 1000, place)
 
 
 @contextmanager
-def watched(most: float = MOST, report: Callable[[float, str], None] = _report) -> Iterator[None]:
-    """Watch the running loop while the block runs; `report` gets seconds and a place, in the loop."""
+def watched(most: float = MOST, report: Callable[[float, float, str], None] = _report) -> Iterator[None]:
+    """Watch the running loop while the block runs; `report` is told, in the loop, for how many seconds, how many of
+    them its thread was computing (the rest it waited for the machine), and where it stood."""
     loop = asyncio.get_running_loop()
     watchdog = _Watchdog(most, threading.get_ident())
     thread = threading.Thread(target=watchdog.look, name="watchdog", daemon=True)
@@ -35,8 +36,8 @@ def watched(most: float = MOST, report: Callable[[float, str], None] = _report) 
         nonlocal timer
         late = monotonic() - watchdog.beaten - _EVERY
         if late > most:
-            report(late, watchdog.place or "a place that was left too soon")
-        watchdog.beaten, watchdog.place = monotonic(), ""
+            report(late, thread_time() - watchdog.computed, watchdog.place or "a place that was left too soon")
+        watchdog.beaten, watchdog.computed, watchdog.place = monotonic(), thread_time(), ""
         timer = loop.call_later(_EVERY, beat)
 
     timer = loop.call_soon(beat)
@@ -55,6 +56,7 @@ class _Watchdog:
 
     def __init__(self, most: float, loop_thread: int) -> None:
         self.beaten = monotonic()
+        self.computed = thread_time()
         self.place = ""
         self.over = threading.Event()
         self._most = most

@@ -4,7 +4,8 @@
 
 Everything is one process: the club, its store on SQLite, and the real client; the fake provider is a process of its own.
 Rounds with and without indexing take turns, so that whatever else the machine does is in both. Marks: p95 within 1.3 x,
-the loop never blocked for more than 100 ms (reported with the place).
+the loop never computing for more than 100 ms without a pause. On a machine that others use as well it also waits for its
+turn; that is told apart, with the place.
 """
 
 import argparse
@@ -97,7 +98,7 @@ async def measure(url: str, folder: Path, channels: int, rounds: int, in_flight:
         shelf = Conversation("discord", "indexing")
         alone: list[float] = []
         beside: list[float] = []
-        blocked: dict[bool, list[tuple[float, str]]] = {False: [], True: []}
+        blocked: dict[bool, list[tuple[float, float, str]]] = {False: [], True: []}
         indexing = False
         for number in range(5 * rounds):
             await shelve(store, number, _PARTS, shelf)
@@ -105,7 +106,7 @@ async def measure(url: str, folder: Path, channels: int, rounds: int, in_flight:
         async for _ in club.index(places[0], book.title):
             pass
         await _round(club, places[:20])  # warm
-        with watched(MOST, lambda seconds, place: blocked[indexing].append((seconds, place))):
+        with watched(MOST, lambda seconds, busy, place: blocked[indexing].append((busy, seconds, place))):
             for at in range(rounds):
                 alone += await _round(club, places)
                 indexing = True
@@ -126,13 +127,13 @@ async def measure(url: str, folder: Path, channels: int, rounds: int, in_flight:
         f"load {os.getloadavg()[0]:.1f}"
     )
     for name, found in (("alone", blocked[False]), ("beside", blocked[True])):
-        longest = max(found, default=(0.0, "–"))
+        ours = [one for one in found if one[0] > MOST]
         print(
-            f"  loop blocked for more than 100 ms {name}: {len(found)} times, longest {longest[0] * 1000:.0f} ms at {longest[1]}"
+            f"  loop blocked for more than 100 ms {name}: {len(found)} times, {len(ours)} of them computing for so long"
         )
-        for seconds, place in sorted(found, reverse=True)[1:6]:
-            print(f"    {seconds * 1000:.0f} ms at {place}")
-    return after <= 1.3 * before and not any(blocked.values())
+        for busy, seconds, place in sorted(found, reverse=True)[:5]:
+            print(f"    {busy * 1000:.0f} ms computing, {seconds * 1000:.0f} ms in all, at {place}")
+    return after <= 1.3 * before and not any(one[0] > MOST for found in blocked.values() for one in found)
 
 
 async def _index(club: Club, shelf: Conversation, number: int) -> None:
