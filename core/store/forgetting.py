@@ -194,8 +194,8 @@ def _mentions(sha256: str) -> ColumnElement[bool]:
 
 
 def _holds_something() -> ColumnElement[bool]:
-    tables = (schema.turn, schema.question, schema.rights, schema.upload, schema.delivery, schema.footnote)
-    return or_(*(exists().where(table.c.channel == _channel.id) for table in tables))
+    of_channels = [table for table in schema.metadata.tables.values() if "channel" in table.c]
+    return or_(*(exists().where(table.c.channel == _channel.id) for table in of_channels))
 
 
 async def _empty(connection: AsyncConnection, channel: int) -> tuple[Forgotten, tuple[str, ...]]:
