@@ -1,11 +1,11 @@
 """Discord under load and under attack: acknowledgements, a storm of questions, hostile text, forged buttons.
 
-    python -m tests.bench.discord [acks] [storm] [hostile] [forged] [--values 100000]
+    python -m tests.bench.discord [acks] [storm] [shares] [hostile] [forged] [--values 100000]
 
-`acks`, `storm` and `forged` run `loccit run` in a process of its own against a Discord (and a provider) on the loopback.
+All but `hostile` run `loccit run` in a process of its own against a Discord (and a provider) on the loopback.
 Marks: first acknowledgement of every interaction p99 under 1 s while 5 books index and 100 answers stream; 500 questions
 over 50 channels with reconnects (resumed and not), 429s and duplicates: 500 answers, none twice, order kept within a
-channel; 500 hostile strings as book and as model text: nothing live, text literal; 100,000 mutated or foreign ids: no
+channel; two processes on one PostgreSQL, one killed: every question answered once; 500 hostile strings as book and as model text: nothing live, text literal; 100,000 mutated or foreign ids: no
 passage, one sentence each.
 """
 
@@ -33,6 +33,7 @@ from tests.bot.running import command, environment
 from tests.fakes.discord import Channel, FakeDiscord, Invocation, Member, Payload, buttons, labels
 from tests.fakes.openai import FakeOpenAI, JsonObject, Reply, Timing
 from tests.fakes.readers import Honest, is_pick, is_summary
+from tests.postgres import running_server
 
 _honest = Honest()
 GREEN_INK = "Mara kept the lighthouse log in green ink."
@@ -50,12 +51,13 @@ def _provider(request: JsonObject) -> Reply:
 class Program:
     """`loccit run` in a process of its own."""
 
-    def __init__(self, fake: FakeDiscord, provider: str, data: Path) -> None:
+    def __init__(self, fake: FakeDiscord, provider: str, data: Path, database: str = "") -> None:
         self._settings = {
             "DISCORD_TOKEN": fake.token,
             "DISCORD_API_BASE": fake.api,
             "DISCORD_GATEWAY": fake.gateway_url,
             "LOCCIT_WEB_PORT": "0",
+            **({"LOCCIT_DATABASE_URL": database} if database else {}),
             **({"LOCCIT_LLM_BASE_URL": provider, "LOCCIT_LLM_MODEL": "fake"} if provider else {}),
         }
         self._data = data
@@ -215,6 +217,49 @@ async def storm(folder: Path, channels: int = 50, questions: int = 500) -> bool:
     return none == twice == disordered == 0
 
 
+async def shares(folder: Path, questions: int = 40) -> bool:
+    """Two processes on one PostgreSQL share two shards; one is killed, the other takes its shard over."""
+    fake = FakeDiscord(window=0.3)
+    fake.gateway.shards = 2
+    await fake.start()
+    servers = [fake.server("First"), fake.server("Second")]
+    while (servers[1].id >> 22) % 2 == (servers[0].id >> 22) % 2:
+        await asyncio.sleep(0.002)
+        servers[1] = fake.server("Second")
+    halls = [fake.channel(server, "hall") for server in servers]
+    people = [fake.member(server.name, server, manages=True) for server in servers]
+    with running_server() as database:
+        url = database.new_place()
+        programs = [Program(fake, "", folder / str(number), url) for number in range(2)]
+        await programs[0].start()
+        for person, hall in zip(people, halls, strict=True):
+            await _books(fake, person, [hall], lantern_house(folder))
+        second = asyncio.create_task(programs[1].start())
+        await fake.until(lambda: len(_connected(fake)) == 2 and second.done(), 120)
+        asked: list[tuple[Channel, Payload]] = []
+        for number in range(questions):
+            if number == questions // 2:
+                await programs[0].end(signal.SIGKILL)
+            for server, hall in zip(servers, halls, strict=True):
+                asker = fake.member(f"Reader {number}", server)
+                asked.append((hall, await asker.mention(hall, f"Who is Ivo? ({number})")))
+            await asyncio.sleep(0.1)
+        await fake.until(lambda: all(_settled(hall, question) for hall, question in asked), 300)
+        await asyncio.sleep(3)
+        counts = [len(_settled(hall, question)) for hall, question in asked]
+        await programs[1].end()
+    await fake.stop()
+    print(
+        f"{len(asked)} questions, two processes, one killed: {counts.count(0)} unanswered, "
+        f"{sum(count > 1 for count in counts)} twice (wanted: 0, 0)"
+    )
+    return set(counts) == {1}
+
+
+def _connected(fake: FakeDiscord) -> set[tuple[int, int]]:
+    return {session.shard for session in fake.gateway.sessions.values() if session.socket is not None}
+
+
 def hostile_texts(count: int = 500) -> bool:
     """As book text (literal, letter for letter) and as model text."""
     live = literal = 0
@@ -285,7 +330,7 @@ def main() -> int:
     given = arguments.parse_args()
     good = True
     with tempfile.TemporaryDirectory() as name:
-        for at, one in enumerate(given.which or ["hostile", "acks", "storm", "forged"]):
+        for at, one in enumerate(given.which or ["hostile", "acks", "storm", "shares", "forged"]):
             folder = Path(name) / str(at)
             folder.mkdir()
             match one:
@@ -293,6 +338,8 @@ def main() -> int:
                     good &= asyncio.run(acks(folder))
                 case "storm":
                     good &= asyncio.run(storm(folder))
+                case "shares":
+                    good &= asyncio.run(shares(folder))
                 case "hostile":
                     good &= hostile_texts()
                 case "forged":
