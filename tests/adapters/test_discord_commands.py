@@ -119,6 +119,10 @@ async def test_changing_the_chat_is_for_those_who_manage_it(site: Site) -> None:
         shown = await site.ivo.settled(await site.ivo.slash(site.channel, "book settings"))
         refused = await site.ivo.settled(await site.ivo.press(site.channel, shown[0], say("language_name", "es")))
         assert said(refused) == say("managers_only", "en")
+        for name, options in (("book remove", {"book": "1"}), ("progress", {"how_far": "finished 1"})):
+            theirs = await site.ivo.settled(await site.ivo.slash(site.channel, name, options))
+            assert said(theirs) == say("book_managers_only", "en"), name
+            assert theirs[0]["ephemeral_for"] == str(site.ivo.id)
         changed = await site.mara.settled(await site.mara.slash(site.channel, "book settings"))
         await site.mara.press(site.channel, changed[0], say("language_name", "es"))
         await site.fake.until(lambda: changed[0]["edited_timestamp"])

@@ -13,6 +13,7 @@ from core.errors import OperatorError
 from core.model import Conversation
 from core.strings import tell
 from tests.adapters.discord_club import Site, discord_site, text_of
+from tests.bot.running import loccit
 from tests.clubs import lantern_house, open_club
 from tests.fakes.discord import Payload
 
@@ -183,3 +184,11 @@ async def test_doctor_names_the_invite_link_and_what_is_missing_in_which_channel
     assert said[2] == "Discord: in #reading of Book club these permissions are missing: send messages, attach files."
     found, well = await doctor.examine(replace(site.settings, token="another"))
     assert (tell(found[0], "en"), well) == ("Discord refused the token; check DISCORD_TOKEN.", False)
+
+
+async def test_loccit_run_with_a_refused_token_says_so_and_ends_with_78(site: Site, tmp_path: Path) -> None:
+    settings = {"DISCORD_TOKEN": "another", "DISCORD_API_BASE": site.fake.api, "DISCORD_GATEWAY": site.fake.gateway_url}
+    ran = await asyncio.to_thread(loccit, "run", data=tmp_path / "data", LOCCIT_WEB_PORT="0", **settings)
+    assert ran.code == 78
+    assert "Discord refused the token" in ran.err
+    assert "DISCORD_TOKEN" in ran.err
