@@ -48,13 +48,14 @@ class Ledgered:
                 async for event in events:
                     if isinstance(event, Finished):
                         end = event
+                        # Before anything else: what happens to us now costs nothing more. A metered model has let go of
+                        # its place in the line by then, so that the next request does not wait for our disk.
+                        if end.reason not in _UNFINISHED:
+                            await self._record(key, request, said, end)
                     else:
                         said.append(event)
                         yield event
-            # Written once the model has let go of its place in the line: the next request does not wait for our disk.
             if end is not None:
-                if end.reason not in _UNFINISHED:
-                    await self._record(key, request, said, end)
                 yield end
 
     async def _record(self, key: str, request: ChatRequest, said: list[Said | Called], end: Finished) -> None:

@@ -84,8 +84,10 @@ class Metered:
                 await self._purse.settle(charge, Usage())
             raise
         if end is not None:
-            await self._purse.settle(charge, end.usage)
-            yield end
+            try:
+                yield end  # first: a reply that is paid for is put on record before it is counted
+            finally:
+                await self._purse.settle(charge, end.usage)
 
 
 class Paying:
