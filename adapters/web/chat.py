@@ -50,6 +50,7 @@ class Chat:
         app.router.add_get("/", self.show)
         app.router.add_post("/say", self.hear)
         app.router.add_post("/press", self.press)
+        app.router.add_post("/stop", self.stop)
         app.router.add_post("/books", self.take_book)
         app.router.add_get("/news", self._streams.news)
         app.router.add_get("/file/{id}", self.give_file)
@@ -75,14 +76,17 @@ class Chat:
     async def wait_for_provider(self, every: float) -> None:
         """Answer the questions that wait for the language model, whenever it is back; looked for `every` seconds."""
         while True:
+            if await self._club.keeps(HERE.platform):
+                async for event in self._club.answer_kept(HERE.platform):
+                    if isinstance(event, Answered | Unanswered) and self._is_ours(event):
+                        line = await self._lines.line(event, await self._reader(None))
+                        if line is not None:
+                            self._streams.tell(line)
             await self._host.sleep(every)
-            if not await self._club.keeps(HERE.platform):
-                continue
-            async for event in self._club.answer_kept(HERE.platform):
-                if isinstance(event, Answered) and event.turn.conversation == HERE:
-                    line = await self._lines.line(event, await self._reader(None))
-                    if line is not None:
-                        self._streams.tell(line)
+
+    @staticmethod
+    def _is_ours(event: Answered | Unanswered) -> bool:
+        return isinstance(event, Unanswered) or event.turn.conversation == HERE
 
     # What is shown
 
@@ -90,7 +94,7 @@ class Chat:
         reader = await self._reader(request)
         last = request.query.get("last", "")
         count = int(last) if last.isascii() and last.isdecimal() and len(last) < 6 else SHOWN
-        turns = await self._club.history(HERE, count + 1, reader.locale)
+        turns = [turn for turn in await self._club.history(HERE, count + 1, reader.locale) if turn.answer.document]
         answers = [await self._lines.article(turn, reader) for turn in turns[-count:]]
         shelf = await self._club.shelf(HERE)
         return self._pages.page(
@@ -132,7 +136,6 @@ class Chat:
         text, reader, event = str(said.get("text", "")), await self._reader(request), self._event()
         if len(text) > LONGEST_QUESTION:
             raise ReaderError("web_question_too_long", most=LONGEST_QUESTION)
-        reply_to = said.get("reply_to")
 
         async def work() -> AsyncIterator[Line]:
             number = _NUMBER.fullmatch(text.strip())
@@ -142,18 +145,24 @@ class Chat:
                 done = await self._desk.press(HERE, reader, id, event=event, private=True)
             elif text.lstrip().startswith("/"):
                 name, _, words = text.strip()[1:].partition(" ")
+                if name.lower() in ("all", "without"):  # as in the terminal
+                    name, words = "ask", f"{name.lower()} {words}"
                 done = await self._desk.command(HERE, reader, name.lower(), words, event=event, private=True)
             else:
                 done = self._desk.question(HERE, reader, text, event=event, private=True)
-                asked = await self._desk.asks_first(HERE, reader, done)
-                if asked is not None:
-                    yield self._lines.reply(asked, reader)
-            if isinstance(done, Question) and isinstance(reply_to, str) and done.reply_to is None:
-                done = replace(done, reply_to=reply_to[:100])
+            if isinstance(done, Question) and done.reply_to is None:
+                done = replace(done, reply_to=await self._followed())
             async for line in self._answer(done, reader):
                 yield line
 
-        return await self._streams.send(request, work(), reader.locale)
+        return await self._streams.send(request, event, work(), reader.locale)
+
+    async def _followed(self) -> str | None:
+        """The answer that a question follows up on: the latest, when it was about the book in use and no other."""
+        turn = await self._club.latest(HERE)
+        shelf = await self._club.shelf(HERE)
+        in_use = [card.sha256 for card in shelf if card.current] or [card.sha256 for card in shelf]
+        return turn.id if turn is not None and [sha256 for sha256, _ in turn.books] == in_use else None
 
     async def _note(self, number: int) -> str:
         """The id of a footnote of the latest answer. Raises Missing when there is none of this number."""
@@ -177,7 +186,14 @@ class Chat:
             async for line in self._answer(done, reader):
                 yield line
 
-        return await self._streams.send(request, work(), reader.locale)
+        return await self._streams.send(request, event, work(), reader.locale)
+
+    async def stop(self, request: web.Request) -> web.Response:
+        """End an answer under way: it is not taken up again. What is no longer under way is let be."""
+        event = str((await read_json(request)).get("event", ""))[:100]
+        if self._streams.stop(event):
+            await self._club.stop(event)
+        return web.Response(status=204)
 
     async def take_book(self, request: web.Request) -> web.StreamResponse:
         """A file, as the body of the request; its name, a password and the wish to go without picture pages as headers."""
@@ -185,13 +201,13 @@ class Chat:
         name = Path(unquote(request.headers.get("X-Loccit-Name", ""))[:300].replace("\\", "/")).name or "book"
         password = unquote(request.headers.get("X-Loccit-Password", ""))[:200] or None
         partly = request.headers.get("X-Loccit-Partly") == "yes"
-        path = await receive(request, self._host.folder)
+        path, event = await receive(request, self._host.folder), self._event()
 
         async def work() -> AsyncIterator[Line]:
             try:
-                upload = Upload(self._event(), HERE, reader, path, name, password=password, accept_partial=partly)
-                async for event in self._club.add_book(upload):
-                    line = await self._lines.line(event, reader)
+                upload = Upload(event, HERE, reader, path, name, password=password, accept_partial=partly)
+                async for news in self._club.add_book(upload):
+                    line = await self._lines.line(news, reader)
                     if line is not None:
                         yield line
             except BadBook as error:
@@ -202,13 +218,17 @@ class Chat:
             finally:
                 await asyncio.to_thread(path.unlink, missing_ok=True)
 
-        return await self._streams.send(request, work(), reader.locale)
+        return await self._streams.send(request, event, work(), reader.locale)
 
     async def _answer(self, done: Reply | Question, reader: Reader) -> AsyncIterator[Line]:
         if isinstance(done, Reply):
             yield self._lines.reply(done, reader)
             return
-        yield {"do": "asked", "text": done.text}
+        asked = await self._desk.asks_first(HERE, reader, done)
+        if asked is not None:
+            yield self._lines.reply(asked, reader)
+            return
+        yield {"do": "asked", "text": done.text, "event": done.event}
         async for event in self._club.ask(done):
             line = await self._lines.line(event, reader)
             if line is not None:

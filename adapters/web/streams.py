@@ -12,6 +12,7 @@ from aiohttp import web
 
 from adapters.web import guard
 from core.errors import BadBook
+from core.strings import say
 
 LARGEST_BOOK = 50_000_000
 """Bytes; what the core takes. Checked here too, so that no more than this is ever written down."""
@@ -26,34 +27,51 @@ class Streams:
 
     def __init__(self, new_id: Callable[[], str]) -> None:
         self._new_id = new_id
-        self._work: set[asyncio.Task[None]] = set()
+        self._work: dict[str, asyncio.Task[None]] = {}
+        self._stopped: set[str] = set()
         self._windows: set[asyncio.Queue[Line | None]] = set()
 
     async def close(self) -> None:
         """End the streams of news and the work under way; everything acknowledged is stored."""
         for window in self._windows:
             window.put_nowait(None)
-        for task in self._work:
+        under_way = list(self._work.values())
+        for task in under_way:
             task.cancel()
-        await asyncio.gather(*self._work, return_exceptions=True)
+        await asyncio.gather(*under_way, return_exceptions=True)
 
-    async def send(self, request: web.Request, lines: AsyncIterator[Line], locale: str | None) -> web.StreamResponse:
-        """Send lines as they come. Making them is a task of its own: a browser that leaves does not end it."""
+    def stop(self, event: str) -> bool:
+        """A reader does not want to wait for this any longer; False when it is not under way."""
+        task = self._work.get(event)
+        if task is None:
+            return False
+        self._stopped.add(event)
+        task.cancel()
+        return True
+
+    async def send(
+        self, request: web.Request, event: str, lines: AsyncIterator[Line], locale: str | None
+    ) -> web.StreamResponse:
+        """Send lines as they come. `event` names the work, for `stop`. Making them is a task of its own: a browser that leaves does not end it."""
         queue: asyncio.Queue[Line | None] = asyncio.Queue()
 
         async def work() -> None:
             try:
                 async for line in lines:
                     queue.put_nowait(line)
+            except asyncio.CancelledError:
+                if event in self._stopped:
+                    queue.put_nowait({"do": "failed", "text": say("answer_stopped", locale)})
+                raise
             except Exception as error:  # noqa: BLE001  # this task's outer edge: the reader is told in one sentence
                 sentence, _ = guard.explain(error, locale, self._new_id)
                 queue.put_nowait({"do": "failed", "text": sentence})
             finally:
                 queue.put_nowait(None)
+                self._work.pop(event, None)
+                self._stopped.discard(event)
 
-        task = asyncio.create_task(work())
-        self._work.add(task)
-        task.add_done_callback(self._work.discard)
+        self._work[event] = asyncio.create_task(work())
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson; charset=utf-8"})
         guard.set_headers(response)
         with suppress(ConnectionError):

@@ -14,7 +14,7 @@ from playwright.async_api import Page, expect
 
 from adapters.web.spots import Spot
 from core.errors import UpstreamError
-from core.model import ChatModel, Position, Span, SpineFile
+from core.model import ChatEvent, ChatModel, ChatRequest, Position, Said, Span, SpineFile
 from core.strings import LOCALES, say
 from core.tags import tag
 from tests.adapters.web_served import HERE, Served, serve_web
@@ -383,6 +383,43 @@ async def test_an_answer_kept_for_the_provider_arrives_in_the_open_window(tmp_pa
         away[0] = False
         await expect(desk.page.locator("article[data-turn]").last).to_contain_text("In green ink")
         await expect(desk.page.locator("article[data-turn]").last.locator(".cite")).to_have_count(1)
+
+
+class Slow:
+    """A model that begins to answer and never ends."""
+
+    name = "slow"
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+        yield Said("The beginning of an answer that takes its time. ")
+        await asyncio.Event().wait()
+
+
+async def test_an_answer_under_way_can_be_stopped_and_is_not_taken_up_again(tmp_path: Path) -> None:
+    async with sit_down(tmp_path, model=Slow()) as desk:
+        page = desk.page
+        await desk.ask(QUESTION)
+        await page.get_by_role("button", name="Stop").click()
+        await expect(page.locator(".failed")).to_have_text(say("answer_stopped"))
+        await expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+        assert [event async for event in desk.club.club.resume(HERE.platform)] == []
+
+
+async def test_after_another_book_was_chosen_a_question_is_about_that_one(tmp_path: Path) -> None:
+    async with sit_down(tmp_path) as desk:
+        await desk.ask(QUESTION)
+        await expect(desk.page.locator("article[data-turn]")).to_be_visible()
+        other = book_of(
+            (SpineFile(0, "", "."), SpineFile(1, "", "Mara kept the log in red chalk.")),
+            [Span(0, 0, 1), Span(1, 0, 31)],
+            ("One",),
+            "The Second House",
+        )
+        await desk.club.shelve(other)
+        await desk.ask("/use Second")
+        await expect(desk.page.locator("article").nth(1)).to_contain_text("The Second House")
+        await desk.ask(QUESTION)
+        await expect(desk.page.locator("article[data-turn]").last).to_contain_text("red chalk")
 
 
 async def test_what_a_command_hands_over_can_be_pressed_and_downloaded(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ async def test_an_answer_streams_line_by_line_and_ends_with_its_buttons(tmp_path
         await club.shelve(lantern_house())
         async with aiohttp.ClientSession() as session:
             told = await say(session, served, "What did Mara keep the log in?")
-        assert told[0] == {"do": "asked", "text": "What did Mara keep the log in?"}
+        assert (told[0]["do"], told[0]["text"]) == ("asked", "What did Mara keep the log in?")
         assert "draft" in [line["do"] for line in told]
         assert [line["do"] for line in told].count("answer") == 1
         assert 'class="cite" data-kind="note"' in told[-1]["html"]

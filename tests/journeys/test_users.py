@@ -13,9 +13,16 @@ from tests.books.lantern_epub import lantern_house
 from tests.fakes.openai import FakeOpenAI, Fault, Reply, Step, Timing
 from tests.journeys.room import ConsoleRoom
 from tests.journeys.telegram_room import TelegramRoom
+from tests.journeys.web_room import WebRoom
+from tests.parts import needs_chromium
 
-AnyRoom = ConsoleRoom | TelegramRoom
-_ROOMS: dict[str, Callable[[Path, Mapping[str, str]], AnyRoom]] = {"console": ConsoleRoom, "telegram": TelegramRoom}
+AnyRoom = ConsoleRoom | TelegramRoom | WebRoom
+_ROOMS: dict[str, Callable[[Path, Mapping[str, str]], AnyRoom]] = {
+    "console": ConsoleRoom,
+    "telegram": TelegramRoom,
+    "web": WebRoom,
+}
+_NEEDS = {"web": needs_chromium}
 
 WHO = "Who kept the log, and how?"
 YEAR = "What year does the story take place?"
@@ -82,7 +89,7 @@ async def clubhouse(kind: str, folder: Path, **settings: str) -> AsyncIterator[t
             await room.close()
 
 
-both = pytest.mark.parametrize("kind", sorted(_ROOMS))
+both = pytest.mark.parametrize("kind", [pytest.param(name, marks=_NEEDS.get(name, ())) for name in sorted(_ROOMS)])
 
 
 @both

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from playwright.async_api import Locator, Page
@@ -39,8 +40,9 @@ class WebRoom:
 
     capabilities: frozenset[Capability] = frozenset({"closes from outside"})
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self._folder = folder
+        self._settings = settings or {}
         self._port = free_port()
         self._process: asyncio.subprocess.Process | None = None
         self._open = contextlib.AsyncExitStack()
@@ -114,6 +116,13 @@ class WebRoom:
     def seen(self) -> list[str]:
         return list(self._shown)
 
+    async def said(self, words: str) -> str:
+        """Wait for a text that comes unasked."""
+        page = await self._here()
+        news = page.locator("article").filter(has_text=words.split(" [")[0]).last
+        await news.wait_for(timeout=1_000 * PATIENCE)
+        return self._note(str(await news.evaluate(_TEXT)))
+
     async def close(self) -> None:
         await self._open.aclose()
         if self._process is not None:
@@ -149,7 +158,7 @@ class WebRoom:
             command = [sys.executable, "-m", "bot", "run", "--data", str(self._folder / "data")]
             mine = {"PYTHONPATH": str(CHECKOUT), "LC_ALL": "C.UTF-8", "LOCCIT_WEB_PORT": str(self._port)}
             self._process = await asyncio.create_subprocess_exec(
-                *command, stderr=asyncio.subprocess.PIPE, cwd=self._folder, env=os.environ | mine
+                *command, stderr=asyncio.subprocess.PIPE, cwd=self._folder, env={**os.environ, **mine, **self._settings}
             )
             assert self._process.stderr is not None
             said = await asyncio.wait_for(self._process.stderr.readline(), PATIENCE)

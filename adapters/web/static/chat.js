@@ -73,6 +73,8 @@ function put(line, place) {
   const body = place.querySelector(".body") || place;
   if (line.deleted) for (const gone of log.querySelectorAll(`[data-turn="${CSS.escape(line.deleted)}"]`)) gone.remove();
   if (line.do === "asked" && !place.querySelector(".asked")) place.prepend(Object.assign(document.createElement("h2"), { className: "asked", textContent: line.text }));
+  if (line.do === "asked") place.append(stopper(line.event));
+  else if (line.do !== "working" && line.do !== "draft") place.querySelector(".stop")?.remove();
   if (line.do === "working") { if (!place.dataset.drafted) say(body, line.text, "notice working"); announce(line.text); }
   if (line.do === "draft") {
     place.dataset.drafted = "yes";
@@ -99,6 +101,18 @@ function put(line, place) {
   return place;
 }
 
+function stopper(event) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "stop";
+  button.textContent = words.stop;
+  button.onclick = () => {
+    button.disabled = true;
+    fetch("/stop", { method: "POST", ...json({ event }), headers: { "X-Loccit-Token": token, "Content-Type": "application/json" } });
+  };
+  return button;
+}
+
 function shelve(title) {
   const shelf = document.getElementById("shelf");
   const titles = shelf.textContent ? shelf.textContent.split(" · ") : [];
@@ -107,11 +121,6 @@ function shelve(title) {
 
 // Asking
 
-function latest() {
-  const turns = log.querySelectorAll("[data-turn]");
-  return turns.length ? turns[turns.length - 1].dataset.turn : null;
-}
-
 function ask() {
   const text = box.value.trim();
   if (!text) return box.focus();
@@ -119,10 +128,9 @@ function ask() {
   const number = /^\[?(\d{1,6})\]?$/.exec(text);
   const note = number && [...log.querySelectorAll("[data-turn]")].at(-1)?.querySelector(`.cite[data-number="${Number(number[1])}"]`);
   if (note) { openPassage(note); return note.focus(); }
-  const follows = latest();
   let place = article(text);
   say(place.querySelector(".body"), words.searching, "notice working");
-  send("/say", json({ text, reply_to: follows }), (line) => { place = put(line, place); });
+  send("/say", json({ text }), (line) => { place = put(line, place); });
 }
 
 form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
