@@ -97,7 +97,7 @@ def test_while_a_chat_holds_the_folder_writers_are_refused_and_lookers_work(
     again = tmp_path / "again"
     restored = loccit("restore", tmp_path / "saved.zip", data=again)
     assert (restored.code, restored.err) == (0, "")
-    assert "1 books, 1 answers, 1 files" in restored.out
+    assert "books 1, answers 1, files 1" in restored.out
     assert loccit("passage", id, tag, data=again).out == shown.out
     over = loccit("restore", tmp_path / "saved.zip", data=again)
     assert over.code == 1
@@ -196,7 +196,7 @@ def test_lookers_work_where_nothing_can_be_written_whatever_state_it_was_left_in
         assert (stats.code, stats.objects[0]["total"]["answers"]) == (0, answers)
         saved = looking("backup", tmp_path / "saved.zip", data=data)
         assert (saved.code, saved.err) == (0, "")
-    assert f"{answers} answers" in loccit("restore", tmp_path / "saved.zip", data=tmp_path / "again").out
+    assert f"answers {answers}" in loccit("restore", tmp_path / "saved.zip", data=tmp_path / "again").out
 
 
 _DIRTY = """
