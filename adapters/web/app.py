@@ -98,8 +98,7 @@ async def serve(
         await stack.enter_async_context(_shown(app, taken))
         stack.push_async_callback(chat.close)
         host.tell(Notice("web_address", {"address": here.address}))
-        await chat.take_up()
-        await chat.wait_for_provider(PROVIDER_CHECK)
+        await chat.go_on(PROVIDER_CHECK)
 
 
 def middlewares(pages: Pages, here: guard.Here, settings: Settings, host: Host, health: Health) -> list[Middleware]:

@@ -4,6 +4,7 @@ The browser may leave at any time: work that was begun goes on, and what came of
 """
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -20,9 +21,11 @@ from adapters.web.spots import spot_of
 from adapters.web.streams import Line, Streams, read_json, receive
 from core.club import Club
 from core.desk import Desk
-from core.errors import BadBook, Missing, ReaderError
-from core.model import Answered, Question, Reader, Ready, Refused, Reply, Unanswered, Upload
+from core.errors import BadBook, LoccitError, Missing, ReaderError
+from core.model import Answered, AskEvent, LibraryEvent, Question, Reader, Ready, Refused, Reply, Unanswered, Upload
 from core.strings import say
+
+log = logging.getLogger(__name__)
 
 SHOWN = 5
 """Answers of earlier days on the page as it opens."""
@@ -60,33 +63,37 @@ class Chat:
         """End what is under way; everything acknowledged is stored."""
         await self._streams.close()
 
-    async def take_up(self) -> None:
-        """What the last run left unfinished; every open window is told what comes of it."""
+    async def go_on(self, every: float) -> None:
+        """Take up what the last run left unfinished, then, every so many seconds, the questions that wait for the
+        language model. A disk or a database that fails is tried again; the page stays up meanwhile.
+        """
+        taken_up = False
+        while True:
+            try:
+                if not taken_up:
+                    await self._take_up()
+                    taken_up = True
+                if await self._club.keeps(HERE.platform):
+                    await self._tell_all(self._club.answer_kept(HERE.platform))
+            except LoccitError as error:
+                log.error("not gone on", exc_info=error, extra={"key": error.key})
+            await self._host.sleep(every)
+
+    async def _take_up(self) -> None:
         async for unseen in self._club.unshown(HERE.platform):
             if unseen.turn.conversation == HERE:  # the page shows it among the others
                 await self._club.shown(unseen.turn.id)
-        async for event in self._club.resume(HERE.platform):
-            if isinstance(event, Answered) and event.turn.conversation != HERE:
-                continue
-            reader = await self._reader(None)
-            line = await self._lines.line(event, reader)
-            if line is not None and isinstance(event, Answered | Ready | Refused | Unanswered):
-                self._streams.tell(line)
+        await self._tell_all(self._club.resume(HERE.platform))
 
-    async def wait_for_provider(self, every: float) -> None:
-        """Answer the questions that wait for the language model, whenever it is back; looked for `every` seconds."""
-        while True:
-            if await self._club.keeps(HERE.platform):
-                async for event in self._club.answer_kept(HERE.platform):
-                    if isinstance(event, Answered | Unanswered) and self._is_ours(event):
-                        line = await self._lines.line(event, await self._reader(None))
-                        if line is not None:
-                            self._streams.tell(line)
-            await self._host.sleep(every)
-
-    @staticmethod
-    def _is_ours(event: Answered | Unanswered) -> bool:
-        return isinstance(event, Unanswered) or event.turn.conversation == HERE
+    async def _tell_all(self, events: AsyncIterator[LibraryEvent | AskEvent] | AsyncIterator[AskEvent]) -> None:
+        """Tell every open window what came of it; the terminal's answers are the terminal's."""
+        reader = await self._reader(None)
+        async for event in events:
+            ours = not isinstance(event, Answered) or event.turn.conversation == HERE
+            if ours and isinstance(event, Answered | Ready | Refused | Unanswered):
+                line = await self._lines.line(event, reader)
+                if line is not None:
+                    self._streams.tell(line)
 
     # What is shown
 
