@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from adapters.console import view
+from adapters.console.desk import COMMANDS as DESK_COMMANDS
+from adapters.console.desk import AtTheDesk
 from adapters.console.files import export_path, is_file, typed_path, write_new
 from adapters.console.terminal import Page
 from core.club import Club
@@ -118,6 +120,7 @@ class Console:
         """Tried on every locked book of this run."""
         self._unsure: Callable[[], Awaitable[Forgotten]] | None = None
         """What is forgotten when the next line says yes."""
+        self._desk = AtTheDesk(club, HERE, reader, new_id, folder)
         self._commands: dict[str, Callable[[str, Page], Awaitable[None]]] = {
             "/add": self._add,
             "/books": self._books,
@@ -167,6 +170,7 @@ class Console:
         if line.strip().lower().partition(" ")[0] in ("/quit", "/exit"):
             return False
         await self._safely(self._act(line.strip(), page), page)
+        await self._safely(self._desk.letters(page), page)
         return True
 
     async def mark(self, page: Page) -> None:
@@ -210,8 +214,15 @@ class Console:
             page.say(view.sentence(page.look, "forget_not_done"))
         elif command := self._commands.get(name.lower()):
             await command(words.strip(), page)
+        elif name.startswith("/") and name[1:].lower() in DESK_COMMANDS:
+            await self._at_the_desk(self._desk.command(name[1:].lower(), words.strip(), page), page)
+        elif self._desk.offers(line):
+            await self._at_the_desk(self._desk.choose(line, page), page)
         elif number := _NUMBER.fullmatch(line):
-            await self._press(int(number[1]), page)
+            if self._desk.has_note(int(number[1])):
+                await self._desk.note(int(number[1]), page)
+            else:
+                await self._press(int(number[1]), page)
         elif line.lower() in _BEFORE or line.lower() in _AFTER:
             await self._step(page, forward=line.lower() in _AFTER)
         elif "/" in line and is_file(path := typed_path(self._folder, line)):  # dragged into the window
@@ -220,6 +231,12 @@ class Console:
             raise ReaderError("console_unknown_command", command=name)
         else:
             await self._ask(line, page)
+
+    async def _at_the_desk(self, done: Awaitable[Question | None], page: Page) -> None:
+        self._opened = None
+        question = await done
+        if question is not None:
+            await self._put(question, page)
 
     async def _greet(self, page: Page) -> None:
         page.say([*view.shelf(await self._club.shelf(HERE), page.look), *view.sentence(page.look, "console_hint")])
@@ -363,7 +380,7 @@ class Console:
             page.say(view.sentence(page.look, "index_started", title=card.title))
         elif word.lower() in _STOP:
             card = await self._club.cancel_indexing(HERE, self._reader, choice.strip() or None)
-            page.say(view.sentence(page.look, "index_cancelled_now", title=card.title))
+            page.say(view.sentence(page.look, "index_cancelled_now", title=card.title, index="/index"))
         else:
             card, found = await self._club.indexing(HERE, words or None)
             page.say(view.indexed(card.title, found, page.look))
@@ -404,6 +421,7 @@ class Console:
                     page.draft(view.document(document, page.look))
                 case Answered(turn, kept) if turn.conversation == HERE:
                     self._opened = None
+                    self._desk.leave()
                     self._last = turn.id if await self._is_about_the_book_in_use(turn) else None
                     self._cut = turn.id if view.is_cut(turn.answer) else None
                     self.keeps = self.keeps or kept

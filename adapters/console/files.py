@@ -27,19 +27,29 @@ def is_file(path: Path) -> bool:
 
 def export_path(folder: Path) -> Path:
     """A name for an export that no file in `folder` has yet."""
-    number, path = 1, folder / "loccit-export.md"
+    return free_path(folder, "loccit-export.md")
+
+
+def free_path(folder: Path, name: str) -> Path:
+    """The name, or one made of it, that no file in `folder` has yet."""
+    number, path = 1, folder / name
     while path.exists():
         number += 1
-        path = folder / f"loccit-export-{number}.md"
+        path = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
     return path
 
 
 def write_new(path: Path, text: str) -> None:
     """Write a file that was not there. Raises ReaderError when it was, or cannot be written; then nothing is left of it."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """As `write_new`."""
     try:
-        with path.open("x", encoding="utf-8") as file:
+        with path.open("xb") as file:
             try:
-                file.write(text)
+                file.write(data)
                 file.flush()
             except OSError:
                 path.unlink()

@@ -152,6 +152,18 @@ def _inline(children: Iterable[Inline], style: Style = "plain") -> list[Piece]:
     return pieces
 
 
+def buttons(labels: Sequence[str], notes: Sequence[int], look: Look) -> list[str]:
+    """What can be done with a reply of the desk: numbers to type, and words to type."""
+    lines: list[str] = []
+    if notes:
+        hint = say("console_notes", look.locale, count=len(notes), first=min(notes), last=max(notes))
+        lines += ["", *wrap([Piece(hint, "dim")], look)]
+    if labels:
+        shown = "  ".join(f"[{label}]" for label in labels)
+        lines += ["", *wrap([Piece(say("console_buttons", look.locale, buttons=shown), "dim")], look)]
+    return lines
+
+
 def passage(passage: Passage, look: Look, number: int | None = None) -> list[str]:
     """The exact text in its surroundings, the quoted run marked; with a note's `number`, also the ways on."""
     lines = _place(passage, look, number)
@@ -221,12 +233,12 @@ def estimate(title: str, found: Estimate, look: Look) -> list[str]:
         lines = sentence(look, "index_estimate", **facts)
     else:
         lines = sentence(look, "index_estimate_money", **facts, money=f"{found.amount:.2f}")
-    return lines + sentence(look, "index_asks") if found.asks else lines
+    return lines + sentence(look, "index_asks", index="/index") if found.asks else lines
 
 
 def indexed(title: str, found: Indexed, look: Look) -> list[str]:
     """How far a book's summaries are."""
-    lines = sentence(look, f"index_state_{found.state}", title=title, done=found.done, total=found.total)
+    lines = sentence(look, f"index_state_{found.state}", title=title, done=found.done, total=found.total, index="/index")
     if found.notice is not None:
         lines += sentence(look, found.notice.key, **found.notice.params)
     return lines

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.club import Club
-from core.desk import discussing, forgetting, house, notes, places, quoting, remembering, scheduling, shelves
+from core.desk import discussing, forgetting, house, indexing, notes, places, quoting, remembering, scheduling, shelves
 from core.desk.keys import COMMANDS, Action, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
@@ -86,6 +86,8 @@ class Desk:
                 return await discussing.wrap(visit)
             case "schedule":
                 return await scheduling.schedule(visit, words)
+            case "index":
+                return await indexing.index(visit, words)
             case "export":
                 return await quoting.export(visit)
             case "model":
@@ -150,6 +152,8 @@ class Desk:
                 return await discussing.act(visit, action)
             case "date":
                 return await scheduling.act(visit, action)
+            case "index":
+                return await indexing.press(visit, action)
             case "model":
                 return await house.model(visit, str(action["name"]))
             case "set":

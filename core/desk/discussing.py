@@ -72,7 +72,7 @@ async def _shown(visit: Visit, draft: Draft) -> Reply:
     reach = say_limit(draft.limit, visit.locale)
     document: Document = (heading(say("discuss_draft", visit.locale, title=draft.card.title, reach=reach)),)
     for topic in draft.topics:
-        mark = say("discuss_kept_mark", visit.locale) if topic.kept else ""
+        mark = f"{say('discuss_kept_mark', visit.locale)} " if topic.kept else ""
         document += _led(f"{topic.number}. {mark}", topic.document)
     document += sentence("discuss_draft_how", visit.locale)
     document += paragraphs(*(tell(notice, visit.locale) for notice in draft.notices))

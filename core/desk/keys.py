@@ -23,6 +23,7 @@ COMMANDS = (
     "discuss",
     "wrap",
     "schedule",
+    "index",
     "export",
     "model",
     "settings",

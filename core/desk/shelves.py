@@ -1,5 +1,6 @@
 """The channel's books at the desk: the list, which one is meant, removing and bringing back, contents, the ready card."""
 
+from core.desk.indexing import estimated, yes_choice
 from core.desk.keys import Action, Visit
 from core.desk.places import reach_choices
 from core.desk.writing import heading, numbered, paragraphs, sentence, short
@@ -120,8 +121,13 @@ async def ready(visit: Visit, event: Ready) -> Reply:
         if card.limit_words is None:
             blocks.append(say("desk_where_is_the_club", visit.locale))
             rows = await reach_choices(visit, card)
+    document = (heading(named(card, visit.locale)), *paragraphs(*blocks))
+    if event.estimate is not None:
+        document += estimated(card, event.estimate, visit)
+        if event.estimate.asks:
+            rows = (*rows, await yes_choice(visit, card))
     cover = None if event.known else await visit.club.cover(visit.conversation, card.sha256)
-    return Reply((heading(named(card, visit.locale)), *paragraphs(*blocks)), rows, picture=cover)
+    return Reply(document, rows, picture=cover)
 
 
 def named(card: BookCard, locale: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from core.desk import COMMANDS, Desk, descriptions
 from core.document import plain
 from core.errors import LoccitError, Missing, ReaderError
-from core.model import Choice, Conversation, Question, Reader, Ready, Reply
+from core.model import Choice, Conversation, Question, Reader, Ready, Reply, Upload
+from core.spending import Prices, Terms
 from core.strings import LOCALES
 from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, lantern_house, long_book, open_club
+from tests.fakes.model import ScriptedModel
 
 KEEPER = Reader("keeper", "en", manages=True)
 
@@ -239,3 +242,22 @@ async def test_the_ready_card_says_where_to_go_on_and_asks_a_group_where_it_is(c
     assert "The Lantern House, by A. Keeper" in plain(group.document)
     await _press(club, _labelled(group, "Ch. 1 read"))
     assert (await club.club.progress(ROOM, KEEPER))[1].words == "finished 1"
+
+
+async def test_summaries_that_cost_more_than_is_spent_unasked_wait_for_a_yes_on_the_ready_card(tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text("Mara kept the lighthouse log in green ink.\n\nTobin's coat hung by the door.\n")
+    priced = Terms(Prices(Decimal(3), Decimal(15)), ask_above=Decimal("0.000001"))
+    async with open_club(tmp_path / "data", ScriptedModel(lambda _: "Words."), terms=priced) as club:
+        upload = Upload("u", ROOM, KEEPER, book, "book.txt")
+        [ready] = [event async for event in club.club.add_book(upload) if isinstance(event, Ready)]
+        card = await _desk(club).ready(ROOM, KEEPER, ready)
+        assert "/index yes begins" in plain(card.document)
+        with pytest.raises(ReaderError, match="managers_only"):
+            await _press(club, _labelled(card, "Yes, summarise"), MEMBER)
+        assert "waiting for a yes" in plain((await _type(club, "index")).document)
+        await _press(club, _labelled(card, "Yes, summarise"))
+        running = await _type(club, "index")
+        await _press(club, _labelled(running, "Stop summarising"))
+        assert "stopped" in plain((await _type(club, "index")).document)
+        assert "being summarised" in plain((await _type(club, "index yes")).document)
