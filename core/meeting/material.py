@@ -1,7 +1,7 @@
 """What a model is given to talk about, and what is quoted without one: the permitted text, its summaries, telling sentences."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from core import tags, words
 from core.model import ChatModel, Position, Span
@@ -49,29 +49,27 @@ async def _whole(source: Source, runs: Sequence[Span], evidence: Evidence) -> st
 
 
 async def telling(source: Source, start: Position, most: int) -> list[tuple[Span, str]]:
-    """Whole sentences that tell something, at most so many, spread over the permitted text from `start` on, in reading order."""
+    """Whole sentences that tell something, at most so many, spread over the permitted text from `start` on, in reading order.
+
+    Each with the run it stands in; no run gives a second one while another has none.
+    """
     segments = [segment for segment in await source.segments() if segment.end > start]
-    chosen = spread(segments, most) if segments else []
-    offers = []
-    for segment in chosen:
+    queues: list[list[tuple[Span, int, str]]] = []
+    for segment in spread(segments, most) if segments else []:
         runs = await source.runs_between(max(segment.start, start), segment.end)
         cited = [run for run in dict.fromkeys(tags.own(segment.summary or "")) if run in set(runs)]
-        offers.append([*cited, *(run for run in runs if run not in set(cited))])
-    found: dict[Span, str] = {}
-    while offers and len(found) < most:
-        left = []
-        for runs in offers:
-            while runs:
-                run = runs.pop(0)
-                sentence = next((one for one in whole_sentences(await source.text(run))), "")
-                if sentence and run not in found and sentence not in found.values():
-                    found[run] = sentence
-                    left.append(runs)
-                    break
-            if len(found) == most:
-                break
-        offers = left
-    return sorted(found.items())
+        offers = [
+            [(run, at, sentence) for at, sentence in enumerate(whole_sentences(await source.text(run)))]
+            for run in [*cited, *(run for run in runs if run not in set(cited))][: 4 * most]
+        ]
+        queues.append([one for turn in zip_longest(*offers) for one in turn if one is not None])
+    found: list[tuple[Span, int, str]] = []
+    said: set[str] = set()
+    for one in (one for turn in zip_longest(*queues) for one in turn if one is not None):
+        if one[2] not in said and len(found) < most:
+            found.append(one)
+            said.add(one[2])
+    return [(run, sentence) for run, _, sentence in sorted(found)]
 
 
 def whole_sentences(text: str, shortest: int = SHORTEST, longest: int = LONGEST) -> list[str]:

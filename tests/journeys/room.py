@@ -78,6 +78,10 @@ class ConsoleRoom:
     async def press(self, label: str) -> str:
         return await self._say(label)
 
+    async def choose(self, label: str) -> str:
+        """Press the newest button with this label: here its words are typed."""
+        return await self._say(label)
+
     async def restart(self, *, kill: bool = False) -> str:
         process = await self._running()
         if kill:

@@ -1,0 +1,103 @@
+"""Commands that the desk knows for every platform, in the terminal: replies as lines, buttons typed by the words on them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from adapters.console import view
+from adapters.console.files import free_path, write_bytes
+from adapters.console.terminal import Page
+from core.club import Club
+from core.desk import Desk
+from core.model import Choice, Conversation, Question, Reader, Reply
+
+COMMANDS = ("recap", "who", "discuss", "wrap", "schedule")
+"""Those that are the desk's alone; the others have a screen of their own here."""
+
+
+class AtTheDesk:
+    """What stands open at the desk. `conversation` is the one chat of this terminal."""
+
+    def __init__(
+        self, club: Club, conversation: Conversation, reader: Reader, new_id: Callable[[], str], folder: Path
+    ) -> None:
+        self._club = club
+        self._desk = Desk(club, lambda name: f"/{name}")
+        self._conversation = conversation
+        self._reader = reader
+        self._new_id = new_id
+        self._folder = folder
+        self._choices: dict[str, Choice] = {}
+        """Buttons by the words on them, folded."""
+        self._notes: dict[int, Choice] = {}
+        self._open: int | None = None
+        """The number of the note whose passage stands open."""
+
+    def leave(self) -> None:
+        """An answer was shown: numbers are its own from now on."""
+        self._notes, self._open = {}, None
+
+    def has_note(self, number: int) -> bool:
+        return number in self._notes
+
+    def offers(self, line: str) -> bool:
+        """True for the words of a button that was shown."""
+        return _folded(line) in self._choices
+
+    async def command(self, name: str, words: str, page: Page) -> Question | None:
+        """Do what a typed command says. A question is to be asked by whoever called."""
+        event = f"{self._conversation.platform}:{self._new_id()}"
+        done = await self._desk.command(self._conversation, self._reader, name, words, event=event, private=True)
+        self._choices = {}
+        return await self._shown(done, page)
+
+    async def choose(self, line: str, page: Page) -> Question | None:
+        """Press the button with these words on it."""
+        return await self._press(self._choices[_folded(line)], page)
+
+    async def note(self, number: int, page: Page) -> None:
+        """Show the passage of a note, or close it."""
+        if self._open == number:
+            self._open = None
+            page.say(view.sentence(page.look, "console_closed", number=number))
+            return
+        await self._press(self._notes[number], page)
+        self._open = number
+
+    async def letters(self, page: Page) -> None:
+        """Say what waits in the outbox."""
+        for letter in await self._club.post.due(self._conversation.platform):
+            reply = await self._desk.letter(letter)
+            if reply is not None and letter.conversation == self._conversation:
+                await self._shown(reply, page)
+            await self._club.post.done(letter.id)
+
+    async def _press(self, choice: Choice, page: Page) -> Question | None:
+        if choice.kind == "close":
+            self._open = None
+            page.say(view.sentence(page.look, "console_shut"))
+            return None
+        event = f"{self._conversation.platform}:{self._new_id()}"
+        done = await self._desk.press(self._conversation, self._reader, choice.id, event=event, private=True)
+        return await self._shown(done, page)
+
+    async def _shown(self, done: Reply | Question, page: Page) -> Question | None:
+        if isinstance(done, Question):
+            return done
+        choices = [choice for row in done.choices for choice in row]
+        notes = [choice for choice in choices if choice.kind == "note"]
+        if notes:
+            self._notes = {int(choice.label.split(" ")[0]): choice for choice in notes}
+        acts = [choice for choice in choices if choice.kind in ("act", "step", "close")]
+        self._choices.update({_folded(choice.label): choice for choice in acts})
+        lines = view.document(done.document, page.look)
+        for attachment in done.attachments:
+            path = free_path(self._folder, attachment.name)
+            write_bytes(path, attachment.data)
+            lines += ["", *view.sentence(page.look, "console_exported", path=str(path))]
+        lines += view.buttons([choice.label for choice in acts], sorted(self._notes) if notes else [], page.look)
+        page.say(lines)
+        return None
+
+
+def _folded(words: str) -> str:
+    return " ".join(words.split()).casefold()
