@@ -89,6 +89,8 @@ class Answers:
                         return event, seen
                     case Waiting(filename):
                         await draft.status(say("still_reading", question.reader.locale, file=filename))
+                    case Waiting(filename):
+                        await draft.status(say("slack_reading", draft.locale, file=filename))
                     case Searching() | Unanswered():
                         pass
         return None, seen

@@ -77,7 +77,7 @@ class Workspace:
         self._errands = Errands(club, desk, self._people, self._answers, books, sender, replies, host.now, host.new_id)
         self._presses = Presses(club, desk, sender, self._answers, replies, self._keep)
         self._home = Home(club, desk, self._door)
-        self._tending = Tending(club, desk, self._answers, sender, host)
+        self._tending = Tending(club, desk, self._answers, sender, host, self._errands.take_part)
         self._bot = Bot("", "")
         self._fatal: asyncio.Future[None] | None = None
 
@@ -238,6 +238,7 @@ class Workspace:
             except Exception:  # noqa: BLE001  # this edge: whatever else happens is ours, and the lane goes on
                 await self._unexpected(event)
             await self._club.post.finish(event.key)
+            self._tending.wake()
             self._open[event.lane] -= 1
             if not self._open[event.lane]:
                 del self._open[event.lane]
@@ -275,6 +276,7 @@ class Workspace:
         reader = await self._desk.reader(place.conversation, await self._people.reader(place))
         try:
             await self._presses.press(press, reader)
+            self._tending.wake()
         except Unreachable:
             raise
         except LoccitError as error:

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 TAKES_PART = "thread:"
 """Memo: we take part in this thread, so what is written there is for us too."""
 _REMEMBERED = timedelta(days=30)
-_OPENLY = {"progress", "use", "remove", "undo", "model", "export"}
+_OPENLY = {"progress", "use", "remove", "undo", "model", "export", "wrap", "schedule"}
 """Commands whose effect everybody here feels: said openly. The others answer the one who asked."""
 
 
@@ -86,15 +86,18 @@ class Errands:
         reply_to = told.get("reply_to")
         if told.get("follows") and not reply_to:
             latest = await self._club.latest(place.conversation)
-            reply_to = latest.id if latest else None
+            # A thread begun by a message of ours, such as a question to talk about, follows that one.
+            reply_to = latest.id if latest else await self._club.post.turn_of(place.conversation, str(place.thread))
         question = replace(
             question,
             reply_to=reply_to,
             go_on=bool(told.get("go_on")),
             without_book=question.without_book or bool(told.get("without_book")),
         )
+        if await self._desk.remarked(question):
+            return  # people talk about a question that was posted: kept where that was agreed, and not answered
         whisper = bool(told.get("whisper"))
-        await self._take_part(place)
+        await self.take_part(place)
         await self._answers.answer(
             place, reader, replace(question, private=question.private or whisper), whisper=whisper
         )
@@ -103,7 +106,7 @@ class Errands:
         files = event.payload["files"]
         if not files:
             raise ReaderError("slack_no_file_there")
-        await self._take_part(place)
+        await self.take_part(place)
         for number, file in enumerate(files):
             key = f"{event.key}:{number}"
             try:
@@ -123,7 +126,7 @@ class Errands:
         if isinstance(done, Question):
             await self._ask_here(event, place, reader, done)
             return
-        quiet = name not in _OPENLY or not (words or name in ("undo", "export"))
+        quiet = name not in _OPENLY or not (words or name in ("undo", "export", "wrap"))
         await self._replies.bring(place, reader, done, event.key, url=url, quiet=quiet)
 
     async def _ask_here(self, event: Event, place: Where, reader: Reader, question: Question) -> None:
@@ -139,7 +142,7 @@ class Errands:
             await self._sender.whisper(place, view.words(say("slack_invite", reader.locale)), url=url)
             return
         thread = replace(place, thread=name)
-        await self._take_part(thread)
+        await self.take_part(thread)
         await self._answers.answer(thread, reader, replace(question, conversation=thread.conversation))
         await self._club.post.finish(root)
 
@@ -150,7 +153,8 @@ class Errands:
         assert isinstance(done, Reply)
         await self._replies.bring(place, reader, done, event.key)
 
-    async def _take_part(self, place: Where) -> None:
+    async def take_part(self, place: Where) -> None:
+        """From now on what is written in this thread is for us too."""
         memo = f"{TAKES_PART}{place.channel}:{place.thread}"
         await self._club.post.remember(PLATFORM, memo, True, self._now() + _REMEMBERED)
 

@@ -54,7 +54,7 @@ class Draft:
         self._streams = streams
         self._place = place
         self._key = key
-        self._locale = locale
+        self.locale = locale
         self._latest: Document = ()
         self._shown = ""
         self._mode = "stream" if streams.able else "edit"
@@ -188,7 +188,7 @@ class Draft:
         await self._post.sent(place.conversation, self._key, 0, self.name)
 
     async def _edit(self, text: str) -> None:
-        message = view.stoppable(f"{text.rstrip()} …", self._locale)
+        message = view.stoppable(f"{text.rstrip()} …", self.locale)
         safe = {"parse": "none", "unfurl_links": False, "unfurl_media": False}
         body = {"channel": self._place.channel, "text": message.text, "blocks": message.blocks, **safe}
         if self.name is not None:

@@ -1,6 +1,10 @@
 """What is said unasked: answers made but never shown, answers that had to wait, letters from the outbox."""
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
 
 from adapters.host import Host
 from adapters.slack import view
@@ -13,7 +17,6 @@ from core.club import Club
 from core.desk import Desk
 from core.errors import LoccitError
 from core.model import Answered, Conversation, Letter, Reader, Unanswered
-from core.strings import say
 
 log = logging.getLogger(__name__)
 
@@ -24,12 +27,22 @@ ROUND = 20.0
 class Tending:
     """Goes round for ever."""
 
-    def __init__(self, club: Club, desk: Desk, answers: Answers, sender: Sender, host: Host) -> None:
+    def __init__(
+        self,
+        club: Club,
+        desk: Desk,
+        answers: Answers,
+        sender: Sender,
+        host: Host,
+        taking_part: Callable[[Where], Awaitable[None]],
+    ) -> None:
         self._club = club
         self._desk = desk
         self._answers = answers
         self._sender = sender
         self._host = host
+        self._taking_part = taking_part
+        self._woken = asyncio.Event()
 
     async def run(self, unfinished: set[str]) -> None:
         """First what a crash left unseen; events in `unfinished` are taken up elsewhere and show theirs themselves."""
@@ -41,9 +54,21 @@ class Tending:
                 async for event in self._club.answer_kept(PLATFORM):
                     if isinstance(event, Answered | Unanswered):
                         await self._edge(event)
-            for letter in await self._club.post.due(PLATFORM):
-                await self._letter(letter)
-            await self._host.sleep(ROUND)
+            await self._letters()
+            end = self._host.clock() + ROUND
+            while (left := end - self._host.clock()) > 0:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), left)
+                    await self._letters()
+
+    def wake(self) -> None:
+        """Something was done that may have left letters: they need not wait for the next round."""
+        self._woken.set()
+
+    async def _letters(self) -> None:
+        self._woken.clear()
+        for letter in await self._club.post.due(PLATFORM):
+            await self._letter(letter)
 
     async def _edge(self, event: Answered | Unanswered) -> None:
         place = _place(event)
@@ -60,11 +85,14 @@ class Tending:
         place = Where(conversation.channel, conversation.thread, "", conversation.server or "")
         reader = await self._desk.reader(conversation, Reader("", self._host.locale))
         try:
-            text = say(letter.kind, reader.locale, **letter.params)
-            await self._sender.bring(place, f"letter:{letter.id}", (view.words(text),), locale=reader.locale)
+            reply = await self._desk.letter(letter)
+            if reply is not None:
+                messages = view.messages(reply.document, reply.choices, locale=reader.locale)
+                names = await self._sender.bring(place, letter.id, messages, turn=reply.turn, locale=reader.locale)
+                await self._taking_part(replace(place, thread=place.thread or names[0]))
         except Unreachable:
             return  # the next round
-        except (KeyError, IndexError, Rejected) as error:
+        except (LoccitError, Rejected) as error:
             log.warning("a letter could not be said", extra={"kind": letter.kind, "code": str(error)})
         await self._club.post.done(letter.id)
 

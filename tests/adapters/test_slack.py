@@ -9,6 +9,7 @@ from tests.adapters.slack_workspace import ANA, BEN, CLUB, HERE, Workspace, serv
 from tests.books import lantern
 from tests.books.pdfs import Sheet
 from tests.clubs import lantern_house, long_book
+from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
 from tests.fakes.slack import FakeSlack, Message, buttons, label, shown
 
@@ -315,3 +316,36 @@ async def test_hundreds_of_forged_and_foreign_buttons_open_nothing_and_each_gets
         assert all(len(text.splitlines()) == 1 for text in said)
         assert not answer.deleted
         assert len([message for message in fake.world.of_bot(CLUB) if message.for_user is None]) == 1
+
+
+async def test_questions_to_talk_about_are_drafted_in_private_and_posted_each_for_itself(tmp_path: Path) -> None:
+    """Journey J7."""
+    async with FakeSlack(rates_enforced=False) as fake, served(
+        tmp_path, ScriptedModel([DRAFT, "She kept it in green ink. [f1-0-42]"]), book=lantern_house(), fake=fake
+    ) as there:
+        there.people.slash(CLUB, ANA, "discuss")
+        draft = await whispered(there, ANA)
+        assert "Why green ink?" in shown(draft)
+        assert {"Post"} <= set(labels(draft))
+        there.people.press(draft, "Post", ANA)
+        await there.until(
+            lambda message: message.for_user is None and "Why green ink?" in shown(message), what="it"
+        )
+        await there.settled()
+        posted = [message for message in fake.world.of_bot(CLUB) if message.for_user is None]
+        assert len(posted) >= 4
+        assert all(message.thread is None for message in posted), "people answer under each"
+        question = next(message for message in posted if "Why green ink?" in shown(message))
+        there.people.press(question, "1", BEN)
+        assert GREEN_INK in shown(await whispered(there))
+        there.people.say(CLUB, BEN, "Because black ink was dear, I think.", thread=question.ts)
+        await there.settled(quiet=0.6)
+        assert fake.world.thread(CLUB, question.ts) == [
+            question,
+            *[m for m in fake.world.ephemerals if m.for_user == BEN],
+        ]
+        there.people.say(CLUB, BEN, "What did Mara keep the log in?", thread=question.ts)
+        answer = await there.until(
+            lambda message: message.thread == question.ts and not message.for_user, what="an answer"
+        )
+        assert "green ink" in shown(answer)
