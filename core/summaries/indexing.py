@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from datetime import datetime
 
-from core.errors import BrokenPromise, LimitReached, LoccitError, UpstreamError
+from core.errors import BrokenPromise, LimitReached, LoccitError, Missing, UpstreamError
 from core.store import Pending, Store
 from core.summaries.jobs import FIRST_WAIT, LONGEST_WAIT, Busy, Jobs
 from core.summaries.work import Superseded
@@ -124,7 +124,7 @@ class Indexing:
                             finished += 1
                         case Superseded():
                             tried.discard(book)  # it may be agreed to again
-                        case Busy() | BrokenPromise():
+                        case Busy() | BrokenPromise() | Missing():  # damaged, or forgotten meanwhile
                             pass
                         case error:
                             failure = failure or error
