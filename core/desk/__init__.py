@@ -7,7 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.club import Club
-from core.desk import discussing, forgetting, house, indexing, notes, places, quoting, remembering, scheduling, shelves
+from core.desk import (
+    discussing,
+    forgetting,
+    house,
+    indexing,
+    notes,
+    places,
+    quotations,
+    quoting,
+    remembering,
+    scheduling,
+    shelves,
+)
 from core.desk.keys import COMMANDS, Action, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
@@ -86,6 +98,8 @@ class Desk:
                 return await discussing.wrap(visit)
             case "schedule":
                 return await scheduling.schedule(visit, words)
+            case "quotes":
+                return await quotations.quotes(visit, words)
             case "index":
                 return await indexing.index(visit, words)
             case "export":
@@ -116,6 +130,8 @@ class Desk:
         visit = await self._visit(conversation, reader, private)
         if id.endswith(".p"):
             return await notes.pictured(visit, id)
+        if id.endswith(notes.SAVE):
+            return await quotations.saved(visit, id)
         if notes.is_note(id) or await self._club.is_note(id):
             return await notes.opened(visit, id)
         action = await self._club.post.pressed(conversation, reader, id)
@@ -152,6 +168,12 @@ class Desk:
                 return await discussing.act(visit, action)
             case "date":
                 return await scheduling.act(visit, action)
+            case "quotes":
+                return await quotations.quotes(visit, "", int(action["page"]))
+            case "like":
+                return await quotations.like(visit, action)
+            case "save":
+                return await quotations.saved_tag(visit, action)
             case "index":
                 return await indexing.press(visit, action)
             case "model":
@@ -232,6 +254,8 @@ class Desk:
                 return await discussing.letter(visit, letter)
             case "reminder":
                 return await scheduling.letter(visit, letter)
+            case "quote_of_the_day":
+                return await quotations.letter(visit, letter)
             case _:
                 return None
 

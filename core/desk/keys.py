@@ -23,6 +23,7 @@ COMMANDS = (
     "discuss",
     "wrap",
     "schedule",
+    "quotes",
     "index",
     "export",
     "model",

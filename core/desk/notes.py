@@ -27,6 +27,8 @@ _STEPS = 40
 _QUOTED = 300
 """Characters of a question that a button keeps."""
 CLOSE = "close"
+SAVE = ".q"
+"""Ends the id of the button that saves the passage of a note for all: no row of the database until it is pressed."""
 
 
 async def note_choices(visit: Visit, turn: Turn) -> tuple[Choice, ...]:
@@ -115,7 +117,8 @@ async def opened(visit: Visit, id: str) -> Reply:
         ways.append(Choice(say("desk_after", visit.locale), f"{note}.{before}.{after + 1}.1", "step"))
     rows = [tuple(ways)] if ways else []
     close = Choice(say("desk_close", visit.locale), CLOSE, "close")
-    rows.append((*_picture(visit, note, passage), *in_the_book(visit, passage), close))
+    save = Choice(say("quotes_save", visit.locale), f"{note}{SAVE}", "act")
+    rows.append((*_picture(visit, note, passage), save, *in_the_book(visit, passage), close))
     return Reply(passage_document(passage, visit.locale), tuple(rows), private=True, passage=passage)
 
 

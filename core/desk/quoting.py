@@ -40,7 +40,9 @@ async def opened(visit: Visit, action: Action) -> Reply:
         visit.conversation, str(action["book"]), str(action["tag"]), reader=visit.reader, locale=visit.locale
     )
     close = Choice(say("desk_close", visit.locale), CLOSE, "close")
-    row = (*in_the_book(visit, passage), close)
+    keep: Action = {"do": "save", "book": passage.book, "tag": passage.tag}
+    save = await visit.choices([(say("quotes_save", visit.locale), keep)])
+    row = (*save, *in_the_book(visit, passage), close)
     return Reply(passage_document(passage, visit.locale), (row,), private=True, passage=passage)
 
 

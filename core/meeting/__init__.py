@@ -8,6 +8,7 @@ from core.meeting.means import Means
 from core.meeting.people import People
 from core.meeting.recaps import Recaps
 from core.meeting.schedule import Schedule
+from core.meeting.wall import Wall
 from core.meeting.wraps import Wraps
 from core.model import ChatModel
 from core.post import Post
@@ -35,4 +36,5 @@ class Meeting:
         self.people = People(means)
         self.discussions = Discussions(means)
         self.schedule = Schedule(means)
+        self.wall = Wall(means)
         self.wraps = Wraps(means, self.discussions)
