@@ -17,17 +17,21 @@ from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
 from adapters.host import Host
 from adapters.lanes import Lanes
 from adapters.telegram import deliveries, view
-from adapters.telegram.arrivals import Arrivals, unpack_file
+from adapters.telegram.alarms import Alarms
+from adapters.telegram.arrivals import Arrivals
 from adapters.telegram.connection import PLATFORM, Connection, conversation, spot
 from adapters.telegram.group import Groups
 from adapters.telegram.incoming import File, Heard, Me, Press, read
+from adapters.telegram.letters import Letters
 from adapters.telegram.limiter import Limiter, Pace
-from adapters.telegram.line import Flooded, Gone, Line, Moved, Refused, Spot, Unwritable, open_bot
+from adapters.telegram.line import Gone, Line, Moved, Refused, Unwritable
 from adapters.telegram.passages import Passages
-from adapters.telegram.questions import Questions, packed, unpacked
-from adapters.telegram.writing import STOP, Typing
+from adapters.telegram.presses import Acknowledgement, Presses
+from adapters.telegram.questions import Questions, unpacked
+from adapters.telegram.wire import Flooded, open_bot
+from adapters.telegram.writing import Typing
 from core.club import Club
-from core.desk import CLOSE, Desk, descriptions
+from core.desk import Desk, descriptions
 from core.errors import LoccitError, OperatorError, ReaderError
 from core.model import Event, Notice, Question, Reader, Reply
 from core.strings import LOCALES, say
@@ -41,10 +45,6 @@ _POLL = 25
 _UPDATES = ["message", "edited_message", "callback_query", "my_chat_member"]
 _AGAIN = 3.0
 """Seconds before a poll that failed is tried again."""
-_ACKNOWLEDGED = 0.25
-"""Seconds after which a press is acknowledged although its answer is not ready: people see a spinner until then."""
-_POPUP = 200
-"""Characters of a pop-up: telegram.constants of python-telegram-bot 22.8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,54 +94,39 @@ async def _connected(bot: Bot, club: Club, settings: Settings, host: Host, pace:
     return Service(Connection(club, desk, line, host, ours, cloud), bool(me.can_read_all_group_messages))
 
 
-class _Acknowledgement:
-    """Ends a button's spinner once: with a sentence when there is one in time, without when there is none yet."""
-
-    def __init__(self, line: Line, query: str) -> None:
-        self._line = line
-        self._query = query
-        self._timer = asyncio.get_running_loop().call_later(_ACKNOWLEDGED, self._late)
-        self._task: asyncio.Task[None] | None = None
-
-    def _late(self) -> None:
-        self._task = asyncio.create_task(self._line.acknowledge(self._query))
-
-    async def end(self, text: str = "") -> bool:
-        """False when it was too late for the sentence."""
-        self._timer.cancel()
-        if self._task is not None:
-            await self._task
-            return not text
-        fits = len(text) <= _POPUP
-        await self._line.acknowledge(self._query, text if fits else "")
-        return fits
-
-
 class Service:
     """One bot at work."""
 
     def __init__(self, connection: Connection, reads_all: bool) -> None:
         self._connection = connection
         self._lanes = Lanes()
-        self._presses = Lanes()
+        self._pressing = Lanes()
         self._typing = Typing(connection)
-        self._questions = Questions(connection)
+        self._alarms = Alarms(connection)
+        self._questions = Questions(connection, self._alarms)
         self._arrivals = Arrivals(connection)
         self._passages = Passages(connection)
         self._groups = Groups(connection, reads_all)
+        self._letters = Letters(connection, self._groups)
+        self._presses = Presses(
+            connection, self._passages, self._questions, self._groups, self._receive, self._letters.nudge
+        )
         self._behind: list[asyncio.Task[None]] = []
 
     async def run(self) -> None:
         """Take up what was left, then hear what comes."""
         unfinished = await self._connection.club.post.unfinished(PLATFORM)
-        for event in unfinished:
-            self._queue(_unpacked(event.payload))
+        left = [_unpacked(event.payload) for event in unfinished]
+        await self._groups.recall()
+        for heard in sorted(left, key=lambda heard: heard.kind != "moved"):
+            self._queue(heard)
         self._behind = [
             asyncio.create_task(self._guarded(work, what))
             for what, work in (
                 ("commands", self._register()),
                 ("unshown", self._questions.bring_unshown(frozenset(event.key for event in unfinished))),
                 ("kept", self._questions.answer_kept()),
+                ("letters", self._letters.drain()),
             )
         ]
         await self._poll()
@@ -150,7 +135,7 @@ class Service:
         for task in self._behind:
             task.cancel()
         self._typing.close()
-        await asyncio.gather(self._lanes.close(), self._presses.close(), *self._behind, return_exceptions=True)
+        await asyncio.gather(self._lanes.close(), self._pressing.close(), *self._behind, return_exceptions=True)
 
     async def _guarded(self, work: Any, what: str) -> None:
         try:
@@ -195,22 +180,27 @@ class Service:
             log.exception("update not understood", extra={"update": update.get("update_id")})
             return
         if isinstance(found, Press):
-            acknowledgement = _Acknowledgement(self._connection.line, found.query)
-            self._presses.add(f"{found.chat}:{found.user}", partial(self._press, found, acknowledgement))
+            acknowledgement = Acknowledgement(self._connection.line, found.query)
+            self._pressing.add(f"{found.chat}:{found.user}", partial(self._presses.press, found, acknowledgement))
         elif isinstance(found, Heard):
             await self._receive(found)
 
     async def _receive(self, heard: Heard) -> None:
         event = Event(heard.key, PLATFORM, str(heard.chat), asdict(heard))
         if await self._connection.club.post.receive(event):
-            self._queue(heard)
+            await self._alarms.meet(heard)
+            if heard.kind == "moved":  # before anything that was said in the new chat
+                await self._groups.moved(heard.chat, heard.other)
+                await self._connection.club.post.finish(heard.key)
+            else:
+                self._queue(heard)
 
     def _queue(self, heard: Heard) -> None:
         works = heard.kind in ("ask", "book") and not (heard.kind == "ask" and heard.edited)
         if works:
             self._typing.begin(heard.chat, heard.topic)
         if heard.kind == "command" and heard.name == "stop":
-            self._presses.add(f"{heard.chat}:{heard.user}", partial(self._work, heard, False))
+            self._pressing.add(f"{heard.chat}:{heard.user}", partial(self._work, heard, False))
         else:
             self._lanes.add(str(heard.chat), partial(self._work, heard, works))
 
@@ -218,6 +208,8 @@ class Service:
 
     async def _work(self, heard: Heard, typing: bool) -> None:
         """One event; its outer edge: every failure is one sentence where it was asked."""
+        chat = heard.chat
+        heard = replace(heard, chat=self._groups.now(chat))
         try:
             try:
                 await self._do(heard)
@@ -233,8 +225,9 @@ class Service:
             log.warning("could not answer", extra={"event_key": heard.key, "error": type(error).__name__})
         finally:
             if typing:
-                self._typing.end(heard.chat, heard.topic)
+                self._typing.end(chat, heard.topic)
         await self._connection.club.post.finish(heard.key)
+        self._letters.nudge()
 
     async def _do(self, heard: Heard) -> None:
         if heard.kind == "status":
@@ -283,6 +276,8 @@ class Service:
             key = "telegram_stopping" if self._questions.stop_all_of(heard) else "telegram_nothing_to_stop"
             await self._say(heard, say(key, reader.locale))
             return
+        if any(found.message for found in (await self._connection.club.post.delivered(heard.key)).values()):
+            return  # done and said before a crash: a command such as `undo` is not done twice
         desk = self._connection.desk
         done = await desk.command(
             conversation(heard), reader, heard.name, heard.words, event=heard.key, private=heard.private
@@ -304,7 +299,7 @@ class Service:
         alone = reply.private and await self._connection.may_whisper_unasked(heard.chat)
         if alone and await self._passages.whisper(heard, reply):
             return
-        await deliveries.show(self._connection, where, place, heard.key, view.messages(reply))
+        await deliveries.show(self._connection, where, place, heard.key, view.messages(reply), reply.turn)
         for file in reply.attachments:
             await self._connection.line.send_file(place, file.name, file.data, view.sentence(file.name))
 
@@ -314,98 +309,6 @@ class Service:
         await deliveries.show(
             self._connection, conversation(heard), spot(heard), heard.key, shown, force_reply=asks and not heard.private
         )
-
-    # Presses
-
-    async def _press(self, press: Press, acknowledgement: _Acknowledgement) -> None:
-        """One press; its outer edge: it is acknowledged, whatever comes of it."""
-        said = ""
-        try:
-            said = await self._pressed(press)
-        except LoccitError as error:
-            if not isinstance(error, ReaderError):
-                log.error("press failed", exc_info=True, extra={"key": error.key})
-            reader = await self._connection.reader(press, rights=False)
-            said = say(error.key, reader.locale, **error.params)
-        except Unwritable as error:
-            await self._groups.unwritable(press.chat, error)
-        except (Gone, Refused, Moved) as error:
-            log.warning("press without effect", extra={"error": type(error).__name__})
-        except Exception:  # this edge: the spinner ends, the chat goes on
-            incident = self._connection.host.new_id()[:8]
-            log.exception("unexpected", extra={"incident": incident})
-            said = say("unexpected", press.locale, incident=incident)
-        if not await acknowledgement.end(said) and said:
-            with suppress(Unwritable, Gone, Refused, Moved):
-                reply = Reply(view.paragraph(said), private=True)
-                await self._passages.open(press, reply, f"said:{press.query}")
-
-    async def _pressed(self, press: Press) -> str:
-        """Do it; the sentence for a pop-up, or "" when something was shown."""
-        if press.data == CLOSE:
-            await self._passages.close(press)
-            return ""
-        if press.data.startswith(STOP):
-            message = press.data.removeprefix(STOP)
-            return await self._questions.stop(press, int(message) if message.isdecimal() else 0)
-        id = press.data.removeprefix(view.STEP)
-        steps = id != press.data
-        note = not steps and await self._connection.club.is_note(id)
-        if note and await self._passages.toggle(press, id):
-            return ""
-        reader = await self._connection.reader(press, rights=not (note or "." in id))
-        where, key = (
-            conversation(press),
-            f"{PLATFORM}:{press.chat}:{0 if press.whispered else press.message}:p{press.query}",
-        )
-        action = await self._own_action(press, reader, id)
-        if action is not None:
-            file = unpack_file(action.get("file"))
-            await self._receive(_pressed_event(press, key, "book", file=file, partly=True))
-            return ""
-        done = await self._connection.desk.press(where, reader, id, event=key, private=press.private)
-        if isinstance(done, Question):
-            await self._receive(_pressed_event(press, key, "ask", question=packed(done)))
-        elif done.deleted is not None:
-            await self._delete(press, done.deleted)
-        elif steps:
-            await self._passages.replace(press, done)
-        elif done.private or note:
-            await self._passages.open(press, done, id)
-        else:
-            await self._connection.line.send(
-                Spot(press.chat, press.topic, press.message or None), view.messages(done)[0]
-            )
-        return ""
-
-    async def _own_action(self, press: Press, reader: Reader, id: str) -> Mapping[str, Any] | None:
-        """What one of our own buttons does; None for the desk's."""
-        if "." in id:
-            return None
-        with suppress(ReaderError):
-            action = await self._connection.club.post.pressed(conversation(press), reader, id)
-            return action if action.get("do") == "anyway" else None
-        return None
-
-    async def _delete(self, press: Press, turn: str) -> None:
-        """Take away the messages of an answer that is deleted."""
-        for written in await self._connection.club.post.messages(conversation(press), turn):
-            await self._connection.line.delete(press.chat, deliveries.message_of(written))
-
-
-def _pressed_event(press: Press, key: str, kind: Any, **more: Any) -> Heard:
-    """What a button asked, as an event that survives a crash like a typed one."""
-    return Heard(
-        key=key,
-        kind=kind,
-        chat=press.chat,
-        message=0 if press.whispered else press.message,
-        user=press.user,
-        private=press.private,
-        topic=press.topic,
-        locale=press.locale,
-        **more,
-    )
 
 
 def _unpacked(payload: Mapping[str, Any]) -> Heard:

@@ -7,7 +7,8 @@ from pathlib import Path
 from adapters.telegram import deliveries, view
 from adapters.telegram.connection import Connection, conversation, spot
 from adapters.telegram.incoming import File, Heard
-from adapters.telegram.line import Refused, Sent, Spot
+from adapters.telegram.line import Refused
+from adapters.telegram.payloads import Sent, Spot
 from adapters.telegram.view import Shown, sentence
 from core.errors import BadBook
 from core.model import Accepted, Choice, Conversation, Reader, Reading, Ready, Upload

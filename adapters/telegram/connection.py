@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, replace
 
 from adapters.host import Host
 from adapters.telegram.incoming import Heard, Me, Press
-from adapters.telegram.line import Line, Spot
+from adapters.telegram.line import Line
+from adapters.telegram.payloads import Spot
 from core.club import Club
 from core.desk import Desk
 from core.model import Conversation, Reader

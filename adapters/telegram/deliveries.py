@@ -4,7 +4,8 @@ import logging
 from collections.abc import Sequence
 
 from adapters.telegram.connection import Connection
-from adapters.telegram.line import Gone, Sent, Spot
+from adapters.telegram.line import Gone
+from adapters.telegram.payloads import Sent, Spot
 from adapters.telegram.view import Shown
 from core.model import Conversation
 

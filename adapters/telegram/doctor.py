@@ -3,7 +3,7 @@
 from telegram.error import InvalidToken, TelegramError
 
 from adapters.telegram.app import NAME, Settings
-from adapters.telegram.line import open_bot
+from adapters.telegram.wire import open_bot
 from core.model import Notice
 
 

@@ -4,7 +4,8 @@ import logging
 
 from adapters.telegram.connection import PLATFORM, Connection, conversation
 from adapters.telegram.incoming import Heard
-from adapters.telegram.line import Gone, Moved, Refused, Spot, Unwritable
+from adapters.telegram.line import Gone, Moved, Refused, Unwritable
+from adapters.telegram.payloads import Spot
 from adapters.telegram.view import Shown, sentence
 from core.model import Conversation, Notice
 from core.strings import say
@@ -20,10 +21,24 @@ class Groups:
     def __init__(self, connection: Connection, reads_all: bool) -> None:
         self._connection = connection
         self._reads_all = reads_all
+        self._new_ids: dict[int, int] = {}
+
+    async def recall(self) -> None:
+        """Which chats moved before this start."""
+        moved = await self._connection.club.post.recall_all(PLATFORM, "moved:")
+        self._new_ids = {int(key.removeprefix("moved:")): int(new) for key, new in moved.items()}
+
+    def now(self, chat: int) -> int:
+        """The id a chat has now."""
+        return self._new_ids.get(chat, chat)
 
     async def moved(self, old: int, new: int) -> None:
         """A group became a supergroup: books, settings, limits, answers and their buttons go with it."""
+        if self._new_ids.get(old) == new:
+            return
         await self._connection.club.move(Conversation(PLATFORM, str(old)), str(new))
+        await self._connection.club.post.remember(PLATFORM, f"moved:{old}", new)
+        self._new_ids[old] = new
         self._connection.forget_roles(old)
         log.info("moved", extra={"chat": old, "to": new})
 

@@ -20,7 +20,7 @@ class Pace:
     burst: int = 4
     """Messages a chat takes at once before it has to keep to one in `gap` seconds."""
     gap: float = 1.0
-    altogether: int = 28
+    altogether: int = 25
     """Messages a second over all chats."""
     spare: int = 7
     """Of a group's budget, what edits on the way leave to final texts."""

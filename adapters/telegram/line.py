@@ -1,9 +1,7 @@
 """The Bot API by python-telegram-bot: each call waits its turn, is tried again while it may help, and fails in few ways."""
 
-import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,13 +10,9 @@ from telegram import (
     Bot,
     BotCommand,
     ForceReply,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
     InputMediaPhoto,
     LinkPreviewOptions,
     Message,
-    MessageEntity,
-    ReplyParameters,
 )
 from telegram.error import (
     BadRequest,
@@ -29,11 +23,12 @@ from telegram.error import (
     NetworkError,
     TelegramError,
 )
-from telegram.request import HTTPXRequest, RequestData
 
 from adapters.telegram.limiter import Limiter
-from adapters.telegram.text import Mark, Plain
-from adapters.telegram.view import STEP, Keyboard, Shown, captioned
+from adapters.telegram.payloads import Sent, Spot, entities_of, keyboard, reply_of, sent_of, whisper_of
+from adapters.telegram.text import Plain
+from adapters.telegram.view import Shown, captioned
+from adapters.telegram.wire import READ, Flooded
 
 log = logging.getLogger(__name__)
 
@@ -42,16 +37,6 @@ _Result = TypeVar("_Result")
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _AGAIN = (0.3, 1.0, 2.0, 5.0)
 """Seconds before a call is tried again; the last one from then on."""
-_READ = 20.0
-"""Seconds until a call without an answer counts as lost."""
-
-
-class Flooded(TelegramError):
-    """429: the vendor names the seconds to wait. (The library's own error for it warns about itself.)"""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"wait {seconds} s")
-        self.seconds = seconds
 
 
 class Unwritable(Exception):
@@ -78,51 +63,6 @@ class Moved(Exception):
         self.chat = chat
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where a message goes. `whisper`: (user, callback query) when it is for one member's eyes."""
-
-    chat: int
-    topic: int | None = None
-    reply_to: int | None = None
-    whisper: tuple[int, str | None] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A message of ours. `whispered` to somebody, it has an id of another kind."""
-
-    id: int
-    whispered: bool = False
-    picture: bool = False
-
-
-class _Request(HTTPXRequest):
-    """Reads 429 before the library does."""
-
-    async def do_request(
-        self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
-    ) -> tuple[int, bytes]:
-        code, body = await super().do_request(url, method, request_data, *args, **more)
-        if code == 429:
-            try:
-                raise Flooded(float(json.loads(body)["parameters"]["retry_after"]))
-            except (ValueError, KeyError, TypeError):
-                raise Flooded(5.0) from None
-        return code, body
-
-
-def open_bot(token: str, base_url: str | None, base_file_url: str | None) -> Bot:
-    """The library's bot; nothing is connected to yet."""
-    base_url = base_url or "https://api.telegram.org/bot"
-    return Bot(
-        token,
-        base_url,
-        base_file_url or f"{base_url.removesuffix('/bot')}/file/bot",
-        request=_Request(connection_pool_size=64, read_timeout=_READ, pool_timeout=_READ),
-    )
-
-
 class Line:
     """What the adapter says to Telegram. Raises Unwritable, Gone, Refused, Moved; everything else is waited out."""
 
@@ -140,7 +80,7 @@ class Line:
         try:
             # Under its own name the library would parse them; the vendor's method names have no case.
             found: list[dict[str, Any]] = await self.bot.do_api_request(
-                "getupdates", wanted, read_timeout=seconds + _READ
+                "getupdates", wanted, read_timeout=seconds + READ
             )
         except EndPointNotFound:
             await self.bot.get_me()  # so it is the token
@@ -160,15 +100,15 @@ class Line:
             return await self.bot.send_message(
                 spot.chat,
                 shown.plain.text,
-                entities=_entities(shown.plain.marks),
+                entities=entities_of(shown.plain.marks),
                 link_preview_options=_NO_PREVIEW,
                 reply_markup=markup,
                 message_thread_id=topic,
-                reply_parameters=_reply(spot),
-                api_kwargs=_whisper(spot),
+                reply_parameters=reply_of(spot),
+                api_kwargs=whisper_of(spot),
             )
 
-        return _sent(await self._posted(spot, call))
+        return sent_of(await self._posted(spot, call))
 
     async def _send_picture(self, spot: Spot, shown: Shown) -> Sent:
         async def call(topic: int | None) -> Message:
@@ -176,14 +116,14 @@ class Line:
                 spot.chat,
                 shown.picture or b"",
                 caption=shown.plain.text,
-                caption_entities=_entities(shown.plain.marks),
+                caption_entities=entities_of(shown.plain.marks),
                 reply_markup=keyboard(shown.keyboard),
                 message_thread_id=topic,
-                reply_parameters=_reply(spot),
-                api_kwargs=_whisper(spot),
+                reply_parameters=reply_of(spot),
+                api_kwargs=whisper_of(spot),
             )
 
-        return _sent(await self._posted(spot, call))
+        return sent_of(await self._posted(spot, call))
 
     async def send_file(self, spot: Spot, name: str, data: bytes, caption: Plain) -> Sent:
         async def call(topic: int | None) -> Message:
@@ -192,13 +132,13 @@ class Line:
                 data,
                 filename=name,
                 caption=caption.text,
-                caption_entities=_entities(caption.marks),
+                caption_entities=entities_of(caption.marks),
                 message_thread_id=topic,
-                reply_parameters=_reply(spot),
-                api_kwargs=_whisper(spot),
+                reply_parameters=reply_of(spot),
+                api_kwargs=whisper_of(spot),
             )
 
-        return _sent(await self._posted(spot, call))
+        return sent_of(await self._posted(spot, call))
 
     async def edit(self, chat: int, sent: Sent, shown: Shown, *, reader: int | None = None) -> Sent:
         """Replace what a message shows; a final text: it waits for its turn. "Not modified" is success. Raises Gone."""
@@ -220,7 +160,7 @@ class Line:
 
     async def _edit(self, chat: int, sent: Sent, shown: Shown, reader: int | None) -> Sent:
         markup = keyboard(shown.keyboard)
-        marks = _entities(shown.plain.marks)
+        marks = entities_of(shown.plain.marks)
         try:
             if sent.whispered:
                 await self.bot.do_api_request(
@@ -274,7 +214,7 @@ class Line:
     async def draft(self, chat: int, id: int, plain: Plain) -> None:
         """Show an answer while it is written, in a private chat; nothing depends on it."""
         try:
-            await self.bot.send_message_draft(chat, id, plain.text, entities=_entities(plain.marks))
+            await self.bot.send_message_draft(chat, id, plain.text, entities=entities_of(plain.marks))
         except Flooded as flooded:
             self.limiter.hold(chat, flooded.seconds)
         except TelegramError:
@@ -369,43 +309,3 @@ def _meaning(error: BadRequest) -> Exception:
     ):
         return Gone(error.message)
     return Refused(error.message)
-
-
-def keyboard(rows: Keyboard) -> InlineKeyboardMarkup | None:
-    """Buttons as the vendor wants them; one with an address carries that instead of an id."""
-    if not rows:
-        return None
-    return InlineKeyboardMarkup(
-        [
-            [
-                InlineKeyboardButton(choice.label, url=choice.id)
-                if choice.kind == "link"
-                else InlineKeyboardButton(choice.label, callback_data=STEP * (choice.kind == "step") + choice.id)
-                for choice in row
-            ]
-            for row in rows
-        ]
-    )
-
-
-def _entities(marks: tuple[Mark, ...]) -> list[MessageEntity] | None:
-    return [MessageEntity(*mark[:4], language=mark.language) for mark in marks] or None
-
-
-def _reply(spot: Spot) -> ReplyParameters | None:
-    return None if spot.reply_to is None else ReplyParameters(spot.reply_to, allow_sending_without_reply=True)
-
-
-def _whisper(spot: Spot) -> dict[str, Any] | None:
-    if spot.whisper is None:
-        return None
-    user, query = spot.whisper
-    parameters = {"receiver_user_id": user} | ({"callback_query_id": query} if query else {})
-    return {"ephemeral_message_parameters": parameters}
-
-
-def _sent(message: Message) -> Sent:
-    whispered = message.api_kwargs.get("ephemeral_message_id")
-    if whispered is not None:
-        return Sent(int(whispered), whispered=True, picture=bool(message.photo))
-    return Sent(message.message_id, picture=bool(message.photo))

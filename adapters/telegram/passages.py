@@ -11,11 +11,14 @@ from typing import Any
 from adapters.telegram import view
 from adapters.telegram.connection import PLATFORM, Connection
 from adapters.telegram.incoming import Heard, Press
-from adapters.telegram.line import Gone, Refused, Sent, Spot
+from adapters.telegram.line import Gone, Refused
+from adapters.telegram.payloads import Sent, Spot
 from adapters.telegram.view import Shown
 from core.errors import ReaderError
 from core.model import Reply
 
+_RETRIED = timedelta(days=1)
+"""For so long a chat that refused words for one member's eyes is not tried again; an older server never is."""
 _REMEMBERED = timedelta(days=30)
 """How long an open passage is known as open; Telegram lets a bot delete its messages for 48 hours."""
 
@@ -75,7 +78,8 @@ class Passages:
         if not press.private and await self._may_whisper(press.chat):
             sent = await self._whispered(press, parts, press.query)
             if sent is not None:
-                await self._remember(_Open(_whisper_key(press, what), what, sent, (press.user,)), press.chat)
+                if sent:
+                    await self._remember(_Open(_whisper_key(press, what), what, sent, (press.user,)), press.chat)
                 return
         shared = await self._recall(_shared_key(press))
         before = shared.messages if shared is not None else ()
@@ -118,11 +122,12 @@ class Passages:
             place = Spot(who.chat, who.topic, whisper=(who.user, query))
             try:
                 message = await line.send(place, part)
-            except (Refused, Gone):
-                if not sent:
-                    await post.remember(PLATFORM, f"whisper:not:{who.chat}", True)
-                    return None
-                break  # the press grew too old for the rest
+            except (Refused, Gone) as error:
+                if sent or "query" in str(error).lower():
+                    break  # the press grew too old: within 15 seconds only, and nobody waits for it any more
+                until = self._connection.host.now() + _RETRIED
+                await post.remember(PLATFORM, f"whisper:not:{who.chat}", True, until)
+                return None
             if not message.whispered:
                 # An older server does not know the parameter: everybody can read it now.
                 await line.delete(who.chat, message)

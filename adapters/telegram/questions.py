@@ -10,9 +10,10 @@ from datetime import timedelta
 from typing import Any
 
 from adapters.telegram import deliveries, view
+from adapters.telegram.alarms import Alarms
 from adapters.telegram.connection import PLATFORM, Connection, conversation, spot
 from adapters.telegram.incoming import Heard, Press
-from adapters.telegram.line import Spot
+from adapters.telegram.payloads import Spot
 from adapters.telegram.writing import Writing, question_key
 from core.model import (
     Answered,
@@ -39,8 +40,9 @@ _EDITABLE = timedelta(hours=48)
 class Questions:
     """Answers. What is under way can be stopped by its asker."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, alarms: Alarms) -> None:
         self._connection = connection
+        self._alarms = alarms
         self._running: dict[tuple[int, int], _Running] = {}
         self.kept = asyncio.Event()
 
@@ -92,6 +94,7 @@ class Questions:
                         await self._show(event.turn, reader, where, place, question_key(heard), heard.private)
                         if event.kept:
                             self.kept.set()
+                            await self._alarms.raise_for(heard.chat, event.turn.answer.notices)
         except asyncio.CancelledError:
             await writing.finish()
             if not running.stopped:

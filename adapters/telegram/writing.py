@@ -7,7 +7,8 @@ from contextlib import suppress
 from adapters.telegram import deliveries
 from adapters.telegram.connection import Connection
 from adapters.telegram.incoming import Heard
-from adapters.telegram.line import Gone, Refused, Sent, Spot, Unwritable
+from adapters.telegram.line import Gone, Refused, Unwritable
+from adapters.telegram.payloads import Sent, Spot
 from adapters.telegram.view import Keyboard, Shown, draft, sentence
 from core.model import Choice, Conversation, Document
 from core.strings import say

@@ -1,13 +1,16 @@
 """The life of a group on Telegram, the commands there, the languages, and the pace at which we write."""
 
 import asyncio
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 from adapters.telegram.limiter import Limiter, Pace
 from core.desk import COMMANDS
+from core.model import Conversation, Letter
 from core.strings import LOCALES
 from tests.adapters.telegram_club import FAST, served
+from tests.clubs import Clock
 from tests.fakes.telegram import Chat, FakeTelegram, Fault, Flood
 
 GREEN = "What did Mara keep the log in?"
@@ -215,3 +218,60 @@ async def test_an_edit_that_changes_nothing_is_a_success(tmp_path: Path) -> None
 
 def _more(telegram: FakeTelegram, chat: Chat, before: int) -> bool:
     return len(telegram.ours(chat)) > before
+
+
+async def test_changing_things_is_for_administrators_and_uploaders_and_others_are_refused_in_words(
+    tmp_path: Path,
+) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        await here.read(ana, chat, tmp_path)
+        for said in ("/remove", "/progress finished 1", "/forget book"):
+            sent = telegram.say(bea, chat, said)
+            await here.settled()
+            await telegram.until(partial(_replied, telegram, chat, sent["message_id"]))
+        assert "Ready" not in telegram.texts(chat)[-1]
+        assert len(await here.club.club.shelf(Conversation("telegram", str(chat.id)))) == 1
+        refused = await telegram.answered(telegram.press(bea, chat, "Ch. 1 read"))
+        assert refused.endswith(".")
+        telegram.change_status(chat, bea, "administrator")
+        telegram.change_status(chat, telegram.me, "member", by=ana)  # news of the bot itself: rights are asked anew
+        await here.settled()
+        telegram.say(bea, chat, "/progress finished 1")
+        await telegram.said(chat, "answers now go up to chapter 1")
+
+
+async def test_an_update_of_a_shape_we_do_not_know_stops_no_other(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram):
+        ana = telegram.person("Ana")
+        telegram.server.give(message={"from": ana.json(), "rich": {"blocks": []}})
+        telegram.server.give(callback_query={"id": "1", "from": {}, "message": {}})
+        telegram.server.give(poll_of_the_future={})
+        telegram.say(ana, telegram.private(ana), "/help")
+        await telegram.said(telegram.private(ana), "no book here")
+
+
+def _replied(telegram: FakeTelegram, chat: Chat, message: int) -> bool:
+    return any(shown.get("reply_to_message", {}).get("message_id") == message for shown in telegram.ours(chat))
+
+
+async def test_letters_are_said_when_due_once_and_after_a_restart(tmp_path: Path) -> None:
+    clock = Clock()
+    async with FakeTelegram() as telegram:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        async with served(tmp_path, telegram, clock=clock) as here:
+            await here.shelve(chat)
+            await telegram.until(lambda: telegram.server.polls)
+            where = Conversation("telegram", str(chat.id))
+            later = clock.now + timedelta(hours=1)
+            await here.club.club.post.owe(Letter("unknown", where, "of the future", later))
+            clock.pass_minutes(61)
+            telegram.say(ana, chat, "/help")
+            await telegram.said(chat, "The Lantern House")
+            await here.settled()
+            async with asyncio.timeout(10):
+                while await here.club.club.post.due("telegram"):  # noqa: ASYNC110  # rows
+                    await asyncio.sleep(0.02)
+        assert len(telegram.ours(chat)) == 1  # a letter that has nothing to say is done without a word

@@ -9,6 +9,7 @@ import pytest
 from core.formats.runs import cut_runs
 from core.model import Conversation, ParsedBook, SpineFile
 from tests.adapters.telegram_club import Served, served
+from tests.books.pdfs import labelled
 from tests.clubs import book_of
 from tests.fakes.telegram import Chat, FakeTelegram, Person
 
@@ -292,3 +293,25 @@ def passage_text(messages: list[dict[str, object]]) -> str:
         [mark] = [mark for mark in message["entities"] if mark["type"] == "blockquote"]  # type: ignore[attr-defined]
         parts.append(wide[2 * mark["offset"] : 2 * (mark["offset"] + mark["length"])].decode("utf-16-le").strip())
     return " ".join(parts).replace("\u2060", "")
+
+
+@pytest.mark.parametrize("ephemeral", ["yes", "older"])
+async def test_the_page_picture_takes_the_place_of_the_text_and_gives_it_back(tmp_path: Path, ephemeral: str) -> None:
+    async with FakeTelegram(ephemeral=ephemeral) as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        telegram.upload(ana, chat, labelled(tmp_path / "labelled.pdf"), caption="@loccit_bot")
+        await telegram.said(chat, "Ready")
+        telegram.say(ana, chat, "/ask Who was drying nets at the pier?")
+        await telegram.said(chat, "[1]")
+        await here.settled()
+        await press(telegram, ana, chat, "1 ·")
+        await telegram.until(lambda: "Page picture" in telegram.buttons(ana, chat))
+        await press(telegram, ana, chat, "Page picture")
+        await telegram.until(lambda: any("photo" in message for message in telegram.ours(chat, ana)))
+        assert "Page picture" not in telegram.buttons(ana, chat)
+        await press(telegram, ana, chat, "Text")
+        await telegram.until(lambda: "Page picture" in telegram.buttons(ana, chat))
+        await telegram.until(lambda: not any("photo" in message for message in telegram.ours(chat, ana)))
+        await press(telegram, ana, chat, "Close")
+        await telegram.until(lambda: "Page picture" not in telegram.buttons(ana, chat))

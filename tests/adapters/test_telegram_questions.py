@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import UpstreamError
+from core.errors import OperatorError, UpstreamError
 from tests.adapters.telegram_club import GatedModel, Served, served
 from tests.books.lantern_epub import lantern_house
+from tests.clubs import Clock
 from tests.fakes.model import Says, ScriptedModel
 from tests.fakes.telegram import Chat, FakeTelegram, Fault, JsonObject, Person
 
@@ -301,3 +302,40 @@ async def test_a_question_kept_through_an_outage_is_answered_once_as_a_reply_to_
         assert answer[0]["reply_to_message"]["message_id"] == asked["message_id"]
         await asyncio.sleep(0.5)
         assert len(telegram.ours(chat)) == 2
+
+
+async def test_what_whoever_runs_it_must_mend_reaches_an_administrator_once_a_day(tmp_path: Path) -> None:
+    model = ScriptedModel(lambda request: OperatorError("model_quota"))
+    clock = Clock()
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, model=model, clock=clock) as here:
+        ana, bea, chat = club_with(telegram)
+        await here.shelve(chat)
+        for person in (ana, bea):
+            telegram.say(person, telegram.private(person), "/help")
+            await telegram.said(telegram.private(person), "no book here")
+        for expected in (1, 2):
+            for _ in range(3):
+                telegram.mention(bea, chat, GREEN)
+            await here.settled()
+            told = [text for text in telegram.texts(telegram.private(ana)) if "used up" in text]
+            assert len(told) == expected
+            clock.pass_minutes(25 * 60)
+        assert not any("used up" in text for text in telegram.texts(telegram.private(bea)))
+        assert [notice.key for notice in here.told].count("model_quota") == 2
+
+
+async def test_a_press_too_old_to_be_answered_privately_shows_nothing_and_spoils_nothing(tmp_path: Path) -> None:
+    async with FakeTelegram(query_life=0.0) as telegram, served(tmp_path, telegram) as here:
+        ana, _, chat = club_with(telegram)
+        await here.shelve(chat)
+        telegram.mention(ana, chat, GREEN)
+        await telegram.said(chat, "[1]")
+        await here.settled()
+        before = len(telegram.ours(chat, ana))
+        telegram.press(ana, chat, "1 ·")
+        await telegram.until(lambda: telegram.server.calls("answerCallbackQuery"))
+        assert len(telegram.ours(chat, ana)) == before
+        telegram.methods.query_life = 15.0
+        await telegram.answered(telegram.press(ana, chat, "1 ·"))
+        await telegram.until(lambda: len(telegram.ours(chat, ana)) > before)
+        assert len(telegram.ours(chat)) == before

@@ -164,7 +164,10 @@ class Server:
         if self.unreachable:
             return _drop(request)
         method = request.match_info["method"]
-        params, files = await _form(request)
+        try:
+            params, files = await _form(request)
+        except ConnectionResetError:  # whoever asked was killed in the middle
+            return _drop(request)
         if request.match_info["token"] != self.token:
             return _refused(Refusal(401, "Unauthorized"))
         if method.lower() == "getupdates":  # method names have no case

@@ -1,0 +1,68 @@
+"""What the library wants to be given: keyboards, entities, where a message goes, which message it was. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity, ReplyParameters
+
+from adapters.telegram.text import Mark
+from adapters.telegram.view import STEP, Keyboard
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a message goes. `whisper`: (user, callback query) when it is for one member's eyes."""
+
+    chat: int
+    topic: int | None = None
+    reply_to: int | None = None
+    whisper: tuple[int, str | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message of ours. `whispered` to somebody, it has an id of another kind."""
+
+    id: int
+    whispered: bool = False
+    picture: bool = False
+
+
+def keyboard(rows: Keyboard) -> InlineKeyboardMarkup | None:
+    """Buttons as the vendor wants them; one with an address carries that instead of an id."""
+    if not rows:
+        return None
+    return InlineKeyboardMarkup(
+        [
+            [
+                InlineKeyboardButton(choice.label, url=choice.id)
+                if choice.kind == "link"
+                else InlineKeyboardButton(choice.label, callback_data=STEP * (choice.kind == "step") + choice.id)
+                for choice in row
+            ]
+            for row in rows
+        ]
+    )
+
+
+def entities_of(marks: tuple[Mark, ...]) -> list[MessageEntity] | None:
+    return [MessageEntity(*mark[:4], language=mark.language) for mark in marks] or None
+
+
+def reply_of(spot: Spot) -> ReplyParameters | None:
+    return None if spot.reply_to is None else ReplyParameters(spot.reply_to, allow_sending_without_reply=True)
+
+
+def whisper_of(spot: Spot) -> dict[str, Any] | None:
+    if spot.whisper is None:
+        return None
+    user, query = spot.whisper
+    parameters = {"receiver_user_id": user} | ({"callback_query_id": query} if query else {})
+    return {"ephemeral_message_parameters": parameters}
+
+
+def sent_of(message: Message) -> Sent:
+    whispered = message.api_kwargs.get("ephemeral_message_id")
+    if whispered is not None:
+        return Sent(int(whispered), whispered=True, picture=bool(message.photo))
+    return Sent(message.message_id, picture=bool(message.photo))

@@ -1,0 +1,163 @@
+"""Presses: acknowledged at once, whatever comes of them; what they ask becomes an event like a typed question."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from adapters.telegram import deliveries, view
+from adapters.telegram.arrivals import unpack_file
+from adapters.telegram.connection import PLATFORM, Connection, conversation
+from adapters.telegram.group import Groups
+from adapters.telegram.incoming import Heard, Press
+from adapters.telegram.line import Gone, Line, Moved, Refused, Unwritable
+from adapters.telegram.passages import Passages
+from adapters.telegram.payloads import Spot
+from adapters.telegram.questions import Questions, packed
+from adapters.telegram.writing import STOP
+from core.desk import CLOSE
+from core.errors import LoccitError, ReaderError
+from core.model import Question, Reader, Reply
+from core.strings import say
+
+log = logging.getLogger(__name__)
+
+_ACKNOWLEDGED = 0.25
+"""Seconds after which a press is acknowledged although its answer is not ready: people see a spinner until then."""
+_POPUP = 200
+"""Characters of a pop-up: telegram.constants of python-telegram-bot 22.8."""
+
+
+class Acknowledgement:
+    """Ends a button's spinner once: with a sentence when there is one in time, without when there is none yet."""
+
+    def __init__(self, line: Line, query: str) -> None:
+        self._line = line
+        self._query = query
+        self._timer = asyncio.get_running_loop().call_later(_ACKNOWLEDGED, self._late)
+        self._task: asyncio.Task[None] | None = None
+
+    def _late(self) -> None:
+        self._task = asyncio.create_task(self._line.acknowledge(self._query))
+
+    async def end(self, text: str = "") -> bool:
+        """False when it was too late for the sentence."""
+        self._timer.cancel()
+        if self._task is not None:
+            await self._task
+            return not text
+        fits = len(text) <= _POPUP
+        await self._line.acknowledge(self._query, text if fits else "")
+        return fits
+
+
+class Presses:
+    """Does what buttons say. `receive` puts an event on record; `nudge` tells that a letter may be due."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        passages: Passages,
+        questions: Questions,
+        groups: Groups,
+        receive: Callable[[Heard], Awaitable[None]],
+        nudge: Callable[[], None],
+    ) -> None:
+        self._connection = connection
+        self._passages = passages
+        self._questions = questions
+        self._groups = groups
+        self._receive = receive
+        self._nudge = nudge
+
+    async def press(self, press: Press, acknowledgement: Acknowledgement) -> None:
+        """One press; its outer edge: it is acknowledged, whatever comes of it."""
+        said = ""
+        try:
+            said = await self._pressed(press)
+        except LoccitError as error:
+            if not isinstance(error, ReaderError):
+                log.error("press failed", exc_info=True, extra={"key": error.key})
+            reader = await self._connection.reader(press, rights=False)
+            said = say(error.key, reader.locale, **error.params)
+        except Unwritable as error:
+            await self._groups.unwritable(press.chat, error)
+        except (Gone, Refused, Moved) as error:
+            log.warning("press without effect", extra={"error": type(error).__name__})
+        except Exception:  # this edge: the spinner ends, the chat goes on
+            incident = self._connection.host.new_id()[:8]
+            log.exception("unexpected", extra={"incident": incident})
+            said = say("unexpected", press.locale, incident=incident)
+        if not await acknowledgement.end(said) and said:
+            with suppress(Unwritable, Gone, Refused, Moved):
+                reply = Reply(view.paragraph(said), private=True)
+                await self._passages.open(press, reply, f"said:{press.query}")
+        self._nudge()
+
+    async def _pressed(self, press: Press) -> str:
+        """Do it; the sentence for a pop-up, or "" when something was shown."""
+        if press.data == CLOSE:
+            await self._passages.close(press)
+            return ""
+        if press.data.startswith(STOP):
+            message = press.data.removeprefix(STOP)
+            return await self._questions.stop(press, int(message) if message.isdecimal() else 0)
+        id = press.data.removeprefix(view.STEP)
+        steps = id != press.data
+        note = not steps and await self._connection.club.is_note(id)
+        if note and await self._passages.toggle(press, id):
+            return ""
+        reader = await self._connection.reader(press, rights=not (note or "." in id))
+        where, key = (
+            conversation(press),
+            f"{PLATFORM}:{press.chat}:{0 if press.whispered else press.message}:p{press.query}",
+        )
+        action = await self._own_action(press, reader, id)
+        if action is not None:
+            file = unpack_file(action.get("file"))
+            await self._receive(_pressed_event(press, key, "book", file=file, partly=True))
+            return ""
+        done = await self._connection.desk.press(where, reader, id, event=key, private=press.private)
+        if isinstance(done, Question):
+            await self._receive(_pressed_event(press, key, "ask", question=packed(done)))
+        elif done.deleted is not None:
+            await self._delete(press, done.deleted)
+        elif steps:
+            await self._passages.replace(press, done)
+        elif done.private or note:
+            await self._passages.open(press, done, id)
+        else:
+            await self._connection.line.send(
+                Spot(press.chat, press.topic, press.message or None), view.messages(done)[0]
+            )
+        return ""
+
+    async def _own_action(self, press: Press, reader: Reader, id: str) -> Mapping[str, Any] | None:
+        """What one of our own buttons does; None for the desk's."""
+        if "." in id:
+            return None
+        with suppress(ReaderError):
+            action = await self._connection.club.post.pressed(conversation(press), reader, id)
+            return action if action.get("do") == "anyway" else None
+        return None
+
+    async def _delete(self, press: Press, turn: str) -> None:
+        """Take away the messages of an answer that is deleted."""
+        for written in await self._connection.club.post.messages(conversation(press), turn):
+            await self._connection.line.delete(press.chat, deliveries.message_of(written))
+
+
+def _pressed_event(press: Press, key: str, kind: Any, **more: Any) -> Heard:
+    """What a button asked, as an event that survives a crash like a typed one."""
+    return Heard(
+        key=key,
+        kind=kind,
+        chat=press.chat,
+        message=0 if press.whispered else press.message,
+        user=press.user,
+        private=press.private,
+        topic=press.topic,
+        locale=press.locale,
+        **more,
+    )
