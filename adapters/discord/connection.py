@@ -1,7 +1,7 @@
 """What every part of the adapter works with: the club, the desk, the line; and how a failure is said."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import discord
 
@@ -16,6 +16,8 @@ from core.strings import say
 
 log = logging.getLogger(__name__)
 
+_TRUSTED = 60.0
+"""Seconds for which a channel's language is taken to be what it was; another process may change it."""
 SPELLED = {
     "books": "/book list",
     "use": "/book use",
@@ -45,17 +47,38 @@ class Connection:
     line: Line
     host: Host
 
-    async def reader(self, who: Who) -> Reader:
-        """Who speaks, in the language to speak here."""
-        return await self.desk.reader(who.conversation, who.reader)
+    _met: dict[str, str] = field(default_factory=dict)
+    _spoken: dict[str, tuple[float, str | None]] = field(default_factory=dict)
 
-    async def learn_locale(self, who: Who) -> None:
-        """Keep the language of somebody who used a command: their messages do not tell it."""
+    async def reader(self, who: Who) -> Reader:
+        """Who speaks, in the language to speak here; the channel's is looked up once in a while."""
+        channel, clock = who.conversation.channel, self.host.clock()
+        known = self._spoken.get(channel)
+        if known is None or clock - known[0] > _TRUSTED:
+            set_ = (await self.club.settings(who.conversation)).get("locale")
+            known = self._spoken[channel] = (clock, str(set_) if set_ else None)
+        return replace(who.reader, locale=known[1] or who.reader.locale)
+
+    def forget_language(self, who: Who) -> None:
+        """Somebody may have set another language for the channel."""
+        self._spoken.pop(who.conversation.channel, None)
+
+    def met(self, who: Who) -> Who:
+        """The same; their language is known from now on: their messages do not tell it."""
+        if who.reader.locale is not None:
+            self._met[who.reader.id] = who.reader.locale
+        return who
+
+    async def keep_locale(self, who: Who) -> None:
+        """Keep the language of somebody who used a command over a restart."""
         key, locale = f"locale:{who.reader.id}", who.reader.locale
         if locale is not None and await self.club.post.recall(PLATFORM, key) != locale:
             await self.club.post.remember(PLATFORM, key, locale)
 
     async def locale_of(self, user: int) -> str | None:
+        """The language of somebody who writes, when they have used a command before."""
+        if (known := self._met.get(str(user))) is not None:
+            return known
         found = await self.club.post.recall(PLATFORM, f"locale:{user}")
         return str(found) if found is not None else None
 

@@ -16,13 +16,10 @@ from adapters.discord.connection import Connection
 from adapters.discord.line import SILENT, Gone, files
 from adapters.discord.spots import PLATFORM, TOKEN_LIVES, Spot, Who, spot_of, who_used
 from adapters.discord.view import Shown
-from adapters.discord.work import Work
+from adapters.discord.work import PROMPT, Work
 from core.errors import Missing
 from core.model import Choice, Event, Question, Reply
 from core.strings import say
-
-PROMPT = 0.7
-"""Seconds in which an answer is expected to be there at once; after them the press is acknowledged and answered later."""
 
 _Result = TypeVar("_Result")
 
@@ -130,14 +127,25 @@ class Presses:
         memo = _memo(interaction, id)
         # Somebody who presses twice in a row opens and closes; the second press waits for the first.
         async with self._one_by_one.setdefault(memo, asyncio.Lock()):
-            open_now = await self._connection.club.post.recall(PLATFORM, memo)
-            if open_now is not None:
-                await self._connection.club.post.forget(PLATFORM, memo)
-                await interaction.response.defer()
-                await self._take_away(open_now)
+            found = await in_time(interaction, self._open_or_reply(interaction, memo, id, who), private=True)
+            if isinstance(found, Reply | Question):
+                await self._open(interaction, found, id, f"{id}.0.0.1", who)
                 return
-            reply = await in_time(interaction, self._pressing(interaction, id, who), private=True)
-            await self._open(interaction, reply, id, f"{id}.0.0.1", who)
+            if interaction.response.is_done():
+                await interaction.delete_original_response()
+            else:
+                await interaction.response.defer()
+            await self._take_away(found)
+
+    async def _open_or_reply(
+        self, interaction: Interaction, memo: str, id: str, who: Who
+    ) -> "Reply | Question | Sequence[Sequence[Any]]":
+        """What this reader has open of a note and is to be closed; else what the desk shows."""
+        open_now: Sequence[Sequence[Any]] | None = await self._connection.club.post.recall(PLATFORM, memo)
+        if open_now is None:
+            return await self._pressing(interaction, id, who)
+        await self._connection.club.post.forget(PLATFORM, memo)
+        return open_now
 
     async def _open(self, interaction: Interaction, reply: Reply | Question, note: str, shares: str, who: Who) -> None:
         if isinstance(reply, Question):
@@ -159,6 +167,7 @@ class Presses:
         reply = await in_time(interaction, self._pressing(interaction, id, who), private=True, update=True)
         if isinstance(reply, Question):
             raise Missing("unknown_button")
+        self._connection.forget_language(who)
         note = id.split(".")[0] if "." in id else ""
         parts = view.messages(self._with_share(reply, id, who) if note else reply)
         message = interaction.message
@@ -290,8 +299,7 @@ class Presses:
         spot = spot_of(interaction)
         payload = {"do": "add", "file": file, "spot": asdict(spot), **who.written()}
         event = Event(_key(interaction), PLATFORM, self._work.lane(who.conversation), payload)
-        if await self._connection.club.post.receive(event):
-            await self._work.begin(interaction, event, private=False)
+        await self._work.begin(interaction, event, private=False)
 
 
 def _key(interaction: Interaction) -> str:

@@ -10,18 +10,19 @@ from discord import app_commands
 from adapters.discord import view
 from adapters.discord.books import File
 from adapters.discord.buttons import Interaction
-from adapters.discord.connection import Connection
+from adapters.discord.connection import SPELLED, Connection
 from adapters.discord.presses import in_time, respond
 from adapters.discord.spots import PLATFORM, Who, spot_of, who_used
 from adapters.discord.work import Work
+from core.desk import COMMANDS
 from core.errors import LoccitError, ReaderError
 from core.model import Event, Question, Reply
 from core.strings import say
 
 _QUIET = frozenset(("toc", "books", "export", "help", "about", "settings", "privacy", "forget", "place", "model"))
 """Commands whose reply only the one who typed them needs to see."""
-_WORDED = ("recap", "who")
-"""Commands with free words after them."""
+_OWN = frozenset(("ask", "toc", "quote", "progress", "place", "export", "help", "about", *SPELLED))
+"""Commands with a shape of their own here; any other one of the desk takes free words."""
 _OFFERED = 25
 _LOCALES = {
     discord.Locale.spain_spanish: "es",
@@ -55,7 +56,9 @@ class Slash:
     def register(self, tree: "app_commands.CommandTree[Any]") -> None:
         """Put every command on the tree."""
         commands: list[Any] = [self._ask(), *self._plain(), *self._reaching(), self._toc(), self._quote(), self._book()]
-        commands += [self._with_words(name, name, "words", "discord_option_text", None) for name in _WORDED]
+        commands += [
+            self._with_words(name, name, "words", "discord_option_text", None) for name in COMMANDS if name not in _OWN
+        ]
         for command in commands:
             tree.add_command(command)
         tree.add_command(self._menu())
@@ -164,7 +167,7 @@ class Slash:
     # What they do
 
     async def _command(self, interaction: Interaction, name: str, words: str) -> None:
-        who = await self._who(interaction)
+        who = self._connection.met(who_used(interaction))
         key = f"{PLATFORM}:{interaction.channel_id}:i{interaction.id}"
         quiet = name in _QUIET
         payload = {"do": "command", "name": name, "spot": asdict(spot_of(interaction, private=quiet)), **who.written()}
@@ -174,8 +177,8 @@ class Slash:
         async def work() -> Reply | Question | None:
             if not await post.receive(event):
                 return None  # told twice: whoever was first answers
-            desk = self._connection.desk
-            return await desk.command(who.conversation, who.reader, name, words, event=key, private=who.direct)
+            reader, desk = await self._connection.reader(who), self._connection.desk
+            return await desk.command(who.conversation, reader, name, words, event=key, private=who.direct)
 
         try:
             reply = await in_time(interaction, work(), private=quiet)
@@ -185,40 +188,31 @@ class Slash:
                 await self._work.put(interaction, replace(reply, event=f"{key}:q"), who)
         finally:
             await post.finish(key)
+        await self._connection.keep_locale(who)
 
     async def _question(self, interaction: Interaction, text: str, book: str | None, scope: str | None) -> None:
-        who = await self._who(interaction)
+        who = self._connection.met(who_used(interaction))
         key = f"{PLATFORM}:{interaction.channel_id}:i{interaction.id}"
         desk = self._connection.desk
         question = desk.question(who.conversation, who.reader, text, event=key, private=who.direct)
         question = replace(question, book=book, every_book=scope == "all", without_book=scope == "without")
         await self._work.put(interaction, question, who)
+        await self._connection.keep_locale(who)
 
     async def _add(self, interaction: Interaction, files: Sequence[File], password: str | None) -> None:
-        who = await self._who(interaction)
+        who = self._connection.met(who_used(interaction))
         if not files:
             raise ReaderError("discord_no_file")
         for number, file in enumerate(files):
             key = f"{PLATFORM}:{interaction.channel_id}:i{interaction.id}" + (f":{file.id}" if number else "")
-            spot = spot_of(interaction)
             fields = asdict(replace(file, password=password))
-            payload = {"do": "add", "file": fields, "spot": asdict(spot), **who.written()}
+            payload = {"do": "add", "file": fields, "spot": asdict(spot_of(interaction)), **who.written()}
+            event = Event(key, PLATFORM, self._work.lane(who.conversation), payload)
             if number == 0:
-                await self._begin(interaction, who, key, payload, private=False)
+                await self._work.begin(interaction, event, private=False)
             else:
-                await self._work.take(Event(key, PLATFORM, self._work.lane(who.conversation), payload))
-
-    async def _begin(
-        self, interaction: Interaction, who: Who, key: str, payload: dict[str, Any], *, private: bool
-    ) -> None:
-        event = Event(key, PLATFORM, self._work.lane(who.conversation), payload)
-        if await self._connection.club.post.receive(event):
-            await self._work.begin(interaction, event, private=private)
-
-    async def _who(self, interaction: Interaction) -> Who:
-        who = who_used(interaction)
-        await self._connection.learn_locale(who)
-        return replace(who, reader=await self._connection.reader(who))
+                await self._work.take(event)
+        await self._connection.keep_locale(who)
 
     async def _failed(self, interaction: Interaction, error: Exception) -> None:
         """The outer edge of a command: one sentence for the one who typed it."""

@@ -1,5 +1,6 @@
 """What Discord told us, from its record to its end: in order within a channel, taken up again after a restart."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
@@ -22,6 +23,8 @@ from core.strings import say
 
 log = logging.getLogger(__name__)
 
+PROMPT = 0.7
+"""Seconds in which an answer is expected to be there at once; after them it is acknowledged and answered later."""
 _AGAIN = (1.0, 3.0, 10.0, 30.0)
 """Seconds before something that failed by the network or at the vendor is tried again; the last one from then on."""
 
@@ -64,16 +67,32 @@ class Work:
         self._lanes.add(event.lane, work)
 
     async def begin(self, interaction: Interaction, event: Event, *, private: bool) -> None:
-        """Acknowledge a command that takes its time, keep where its answer goes, and deal with it."""
-        if interaction.response.is_done():
-            message: int | None = (await interaction.original_response()).id
-        else:
-            made = await interaction.response.defer(ephemeral=private, thinking=True)
-            message = None if made is None else made.message_id
+        """Keep a command that takes its time, acknowledge it, and deal with it; nothing when it was told before.
+
+        On record first, unless the database takes longer than the vendor waits: then the two go side by side.
+        """
+        post = self._connection.club.post
+        recording = asyncio.ensure_future(post.receive(event))
+        await asyncio.wait({recording}, timeout=PROMPT)
+        if recording.done() and not recording.result():
+            return
+        message = await self._thinking(interaction, private)
+        if not await recording:
+            return
         if message is not None:
-            where = Who.read(event.payload).conversation
-            await self._connection.club.post.sent(where, event.key, 0, str(message))
+            await post.sent(Who.read(event.payload).conversation, event.key, 0, str(message))
         self._add(event)
+
+    async def _thinking(self, interaction: Interaction, private: bool) -> int | None:
+        """The id of the message that the answer will replace; None when it is too late for one: then it is a new one."""
+        try:
+            if interaction.response.is_done():
+                return (await interaction.original_response()).id
+            made = await interaction.response.defer(ephemeral=private, thinking=True)
+        except discord.HTTPException as error:
+            log.warning("acknowledged too late", extra={"code": error.code})
+            return None
+        return None if made is None else made.message_id
 
     async def put(self, interaction: Interaction, question: Question, who: Who) -> None:
         """Answer a question that a button or a command asks; what does not come from the book is for its asker alone."""
@@ -85,8 +104,7 @@ class Work:
             **who.written(),
         }
         event = Event(question.event, PLATFORM, self.lane(who.conversation), payload)
-        if await self._connection.club.post.receive(event):
-            await self.begin(interaction, event, private=private)
+        await self.begin(interaction, event, private=private)
 
     async def resume(self, serves: Callable[[Conversation], bool]) -> frozenset[str]:
         """Take up what a stop or a crash left undone in the conversations we serve; the keys of all that is undone."""
