@@ -61,7 +61,8 @@ class Permit:
 
     conversation: Conversation
     spot: Spot
-    reader: Reader
+    reader: Reader | None
+    """None: it counts for the whole chat."""
 
 
 class Links:
@@ -103,5 +104,5 @@ class Links:
         return Permit(
             Conversation(platform, channel),
             Spot(book, text_version, Position(file, start), span),
-            Reader(who or f"link:{channel}"),
+            Reader(who) if who else None,
         )

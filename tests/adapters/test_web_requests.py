@@ -15,11 +15,12 @@ from yarl import URL
 from adapters.web.guard import TOKEN_HEADER
 from adapters.web.health import Figures
 from adapters.web.links import LIFETIME, Links, signing_key
-from core.errors import Missing, OperatorError
+from core.errors import Missing, OperatorError, ReaderError
 from core.model import Conversation, Reader, Turn
 from core.spending import Terms
+from core.tags import tag
 from tests.adapters.web_served import HERE, Served, serve_web
-from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, lantern_house, open_club
+from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, lantern_house, long_book, open_club
 
 PLAIN = re.compile(r"<[^>]+>")
 
@@ -453,18 +454,25 @@ async def test_a_link_is_bound_to_its_channel_whoever_holds_it(tmp_path: Path) -
 
 
 async def test_what_is_read_by_a_link_counts_with_what_its_reader_presses(tmp_path: Path) -> None:
-    terms = Terms(passages_day=150)
+    terms = Terms(passages_day=20_000)  # one chapter, not two
     async with open_club(tmp_path / "data", terms=terms) as club, serve_web(club, tmp_path / "web") as served:
-        link = await linked(club, served)
-        status, page = await opened(link)
-        assert status == 200
-        assert (await opened(link))[0] == 200
-        other = await club.ask("Whose coat was in the suitcase?", conversation=CHAT)
-        passage = await club.club.press(CHAT, other.answer.footnotes[0].id)
-        status, page = await opened(served.links.link_for(CHAT, passage, MEMBER))
-        assert status == 422
-        assert "as much of The Lantern House today" in page
-        assert (await opened(served.links.link_for(CHAT, passage, Reader("somebody else"))))[0] == 200
+        book = long_book(chapters=2)
+        await club.shelve(book, CHAT)
+        passages = [
+            await club.club.open_tag(
+                CHAT, None, tag(next(run for run in book.runs if run.file == file)), reader=Reader("p")
+            )
+            for file in (1, 2)
+        ]
+        for reader in (MEMBER, Reader("somebody else"), None):
+            first, second = (served.links.link_for(CHAT, passage, reader) for passage in passages)
+            assert (await opened(first))[0] == 200
+            assert (await opened(first))[0] == 200
+            status, page = await opened(second)
+            assert status == 422, reader
+            assert "as much of The Log of Days today" in page
+        with pytest.raises(ReaderError, match="cap_passages"):
+            await club.club.open_tag(CHAT, None, passages[1].tag, before=50, after=50, reader=MEMBER)
 
 
 def test_the_key_is_made_once_is_its_owners_alone_and_outlives_a_restart(tmp_path: Path) -> None:
