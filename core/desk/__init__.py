@@ -14,6 +14,7 @@ from core.desk import (
     indexing,
     notes,
     places,
+    polling,
     quotations,
     quoting,
     remembering,
@@ -100,6 +101,8 @@ class Desk:
                 return await scheduling.schedule(visit, words)
             case "quotes":
                 return await quotations.quotes(visit, words)
+            case "next":
+                return await polling.following(visit, words)
             case "index":
                 return await indexing.index(visit, words)
             case "export":
@@ -174,6 +177,8 @@ class Desk:
                 return await quotations.like(visit, action)
             case "save":
                 return await quotations.saved_tag(visit, action)
+            case "poll":
+                return await polling.act(visit, action)
             case "index":
                 return await indexing.press(visit, action)
             case "model":
@@ -252,6 +257,8 @@ class Desk:
         match letter.kind:
             case "discussion":
                 return await discussing.letter(visit, letter)
+            case "reminder" if "poll" in letter.params:
+                return await polling.letter(visit, letter)
             case "reminder":
                 return await scheduling.letter(visit, letter)
             case "quote_of_the_day":

@@ -24,6 +24,7 @@ COMMANDS = (
     "wrap",
     "schedule",
     "quotes",
+    "next",
     "index",
     "export",
     "model",

@@ -1,11 +1,13 @@
 """Reading together: recaps, people, discussions, dates, saved quotations, the next book. All of it up to the limit of now."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
 from core.meeting.discussions import Discussions
 from core.meeting.means import Means
 from core.meeting.people import People
+from core.meeting.polls import Polls
 from core.meeting.recaps import Recaps
 from core.meeting.schedule import Schedule
 from core.meeting.wall import Wall
@@ -36,5 +38,11 @@ class Meeting:
         self.people = People(means)
         self.discussions = Discussions(means)
         self.schedule = Schedule(means)
+        self.polls = Polls(means)
         self.wall = Wall(means)
         self.wraps = Wraps(means, self.discussions)
+        self._now = now
+
+    def today(self, zone: ZoneInfo) -> date:
+        """The day it is there."""
+        return self._now().astimezone(zone).date()

@@ -1,0 +1,136 @@
+"""The next book at the desk: proposals, a poll with a button for each, the count when it is closed."""
+
+from datetime import datetime
+
+from core import hours
+from core.desk.keys import Action, Visit
+from core.desk.notes import in_rows
+from core.desk.writing import heading, numbered, paragraphs, sentence
+from core.errors import Missing, ReaderError
+from core.meeting.calendar import read_date
+from core.meeting.polls import Poll
+from core.model import Choice, Document, Letter, Reply
+from core.strings import LOCALES, say
+
+
+def _spelled(key: str) -> frozenset[str]:
+    return frozenset(say(key, locale) for locale in LOCALES)
+
+
+_VOTE, _RANKED, _CLOSE, _REMOVE = (
+    _spelled(key) for key in ("next_word_vote", "next_word_ranked", "next_word_close", "quotes_word_remove")
+)
+
+
+async def following(visit: Visit, words: str) -> Reply:
+    """What is proposed or voted on; a title proposes it; `vote`, `close`, `remove 2` do what they say."""
+    first, _, rest = words.partition(" ")
+    polls = visit.club.meeting.polls
+    if first.lower() in _VOTE:
+        return await _opened(visit, rest.strip())
+    if first.lower() in _CLOSE and not rest:
+        return await _closed(visit, await polls.close(visit.conversation, visit.reader), undo=True)
+    if first.lower() in _REMOVE and rest.strip().isdecimal():
+        await polls.withdraw(visit.conversation, visit.reader, int(rest))
+        return await _proposed(visit)
+    if words:
+        await polls.nominate(visit.conversation, visit.reader, words)
+        return await _proposed(visit)
+    latest = await polls.latest(visit.conversation)
+    if latest is not None and not latest.closed:
+        return await _asked(visit, latest)
+    if not await polls.waiting(visit.conversation) and latest is not None:
+        return await _closed(visit, latest)
+    return await _proposed(visit)
+
+
+async def _opened(visit: Visit, words: str) -> Reply:
+    first, _, rest = words.partition(" ")
+    ranked = first.lower() in _RANKED
+    until: datetime | None = None
+    said = rest.strip() if ranked else words
+    if said:
+        # The one reader of dates wants a place before them.
+        zone = await visit.club.meeting.schedule.zone(visit.conversation)
+        today = visit.club.meeting.today(hours.zone_of({hours.ZONE: zone}))
+        found = read_date(f"- {said}", today)
+        if found is None:
+            raise ReaderError("next_how", next=visit.spell("next"))
+        until = found[1]
+    poll = await visit.club.meeting.polls.open(visit.conversation, visit.reader, ranked=ranked, until=until)
+    return await _asked(visit, poll)
+
+
+async def _proposed(visit: Visit) -> Reply:
+    waiting = await visit.club.meeting.polls.waiting(visit.conversation)
+    if not waiting:
+        return Reply(sentence("next_nothing", visit.locale, next=visit.spell("next")))
+    document: Document = (heading(say("next_proposed", visit.locale)), numbered([one.title for one in waiting]))
+    return Reply(document + sentence("next_go_on", visit.locale, next=visit.spell("next")))
+
+
+async def _asked(visit: Visit, poll: Poll) -> Reply:
+    titles = [one.title for one in poll.candidates]
+    document: Document = (heading(say("next_which", visit.locale)), numbered(titles))
+    document += sentence("next_ranked_how" if poll.row.ranked else "next_plain_how", visit.locale)
+    if poll.row.closes_at is not None:
+        zone = hours.zone_of({hours.ZONE: await visit.club.meeting.schedule.zone(visit.conversation)})
+        at = poll.row.closes_at.astimezone(zone)
+        document += sentence("next_until", visit.locale, until=f"{at:%Y-%m-%d %H:%M} ({zone.key})")
+    document += sentence("next_voters", visit.locale, count=poll.voters)
+    labelled: list[tuple[str, Action]] = [
+        (say("next_vote", visit.locale, number=at), {"do": "poll", "poll": poll.row.id, "choice": one.id})
+        for at, one in enumerate(poll.candidates, 1)
+    ]
+    labelled.append((say("next_over", visit.locale), {"do": "poll", "poll": poll.row.id, "choice": None}))
+    return Reply(document, in_rows(await visit.choices(labelled)))
+
+
+async def act(visit: Visit, action: Action) -> Reply:
+    """A vote, or a closing taken back."""
+    polls = visit.club.meeting.polls
+    if action.get("how") == "reopen":
+        return await _asked(visit, await polls.reopen(visit.conversation, visit.reader, str(action["poll"])))
+    choice = action["choice"]
+    mine = await polls.vote(visit.conversation, visit.reader, str(action["poll"]), choice)
+    if not mine:
+        return Reply(sentence("next_taken_back", visit.locale), private=True)
+    order = " › ".join(mine)
+    return Reply(sentence("next_voted", visit.locale, order=order), private=True)
+
+
+async def _closed(visit: Visit, poll: Poll, *, undo: bool = False) -> Reply:
+    """The count. A tie is said as one."""
+    titles = {one.id: one.title for one in poll.candidates}
+    document: Document = (heading(say("next_result", visit.locale)),)
+    for number, votes in enumerate(poll.count.rounds, 1):
+        ordered = sorted(votes.items(), key=lambda one: -one[1])
+        line = ", ".join(f"{titles[id]} {given}" for id, given in ordered)
+        lead = say("next_round", visit.locale, number=number) if len(poll.count.rounds) > 1 else ""
+        document += paragraphs(f"{lead} {line}".strip())
+    won = [titles[id] for id in poll.count.winners]
+    if not won:
+        document += sentence("next_nobody", visit.locale)
+    elif len(won) == 1:
+        document += sentence("next_winner", visit.locale, title=won[0])
+    else:
+        document += sentence("next_tie", visit.locale, titles=" · ".join(won))
+    rows: tuple[tuple[Choice, ...], ...] = ()
+    if undo:
+        back: tuple[str, Action] = (
+            say("desk_undo", visit.locale),
+            {"do": "poll", "how": "reopen", "poll": poll.row.id},
+        )
+        rows = (await visit.choices([back]),)
+    return Reply(document, rows)
+
+
+async def letter(visit: Visit, letter: Letter) -> Reply | None:
+    """The count, when the time of a poll is over; None when it was closed by hand or goes on."""
+    try:
+        poll = await visit.club.meeting.polls.latest(visit.conversation)
+        if poll is None or poll.row.id != letter.params["poll"] or poll.row.closed_at not in (None, poll.row.closes_at):
+            return None
+        return await _closed(visit, await visit.club.meeting.polls.ended(visit.conversation, poll.row.id))
+    except Missing:
+        return None

@@ -1,0 +1,153 @@
+"""The next book: proposals and polls about them, plain or ranked, closed by hand or at a time of the club's own clock."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from core import hours, words
+from core.errors import Missing, ReaderError
+from core.meeting.means import Means, manages
+from core.meeting.tally import Count, count
+from core.model import Conversation, Letter, Reader
+from core.progress import UNDO
+from core.store import NominationRow, PollRow
+
+MOST = 10
+"""Proposals of one poll: two rows of buttons."""
+LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """A poll with its candidates. `closed` tells whether ballots still count."""
+
+    row: PollRow
+    candidates: tuple[NominationRow, ...]
+    closed: bool
+    voters: int
+    count: Count
+
+
+class Polls:
+    """Proposes, opens, votes, closes."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+
+    async def nominate(self, conversation: Conversation, reader: Reader, title: str) -> tuple[NominationRow, ...]:
+        """Propose a book; all that wait for a poll. The same title again changes nothing."""
+        title = " ".join(title.split()).strip('"“”„«»')
+        if not any(map(str.isalnum, title)) or len(title) > LONGEST:
+            raise ReaderError("next_title", most=LONGEST)
+        channel = await self._means.channel(conversation)
+        waiting = await self._means.store.polls.nominations(channel)
+        if words.fold(title) not in {words.fold(one.title) for one in waiting}:
+            if len(waiting) >= MOST:
+                raise ReaderError("next_full", most=MOST)
+            row = NominationRow(self._means.new_id(), title, reader.id)
+            await self._means.store.polls.nominate(channel, row, self._means.now())
+        return await self._means.store.polls.nominations(channel)
+
+    async def waiting(self, conversation: Conversation) -> tuple[NominationRow, ...]:
+        """What is proposed and not voted on yet."""
+        return await self._means.store.polls.nominations(await self._means.channel(conversation))
+
+    async def withdraw(self, conversation: Conversation, reader: Reader, number: int) -> None:
+        """Take a proposal back: whoever made it, or whoever manages the chat."""
+        waiting = await self.waiting(conversation)
+        if not 1 <= number <= len(waiting):
+            raise Missing("next_no_such", number=number)
+        if not reader.manages and waiting[number - 1].reader != reader.id:
+            raise ReaderError("managers_only")
+        channel = await self._means.channel(conversation)
+        await self._means.store.polls.withdraw(channel, waiting[number - 1].id)
+
+    async def open(
+        self, conversation: Conversation, reader: Reader, *, ranked: bool, until: datetime | None = None
+    ) -> Poll:
+        """Vote on what is proposed; `until` is the wall clock of the channel's zone. For whoever manages the chat."""
+        manages(reader)
+        means = self._means
+        channel = await means.channel(conversation)
+        latest = await means.store.polls.get(channel)
+        if latest is not None and latest.open_at(means.now()):
+            raise ReaderError("next_open_already")
+        if len(await self.waiting(conversation)) < 2:
+            raise ReaderError("next_too_few")
+        closes = None
+        if until is not None:
+            closes = hours.moment(until, hours.zone_of(await means.store.shelf.settings(channel)))
+            if closes <= means.now():
+                raise ReaderError("schedule_past")
+        row = PollRow(means.new_id(), conversation, ranked, reader.id, means.now(), closes, None)
+        await means.store.polls.open(channel, row)
+        if closes is not None:
+            await means.post.owe(Letter(f"poll:{row.id}", conversation, "reminder", closes, {"poll": row.id}))
+        return await self._poll(channel, row)
+
+    async def latest(self, conversation: Conversation) -> Poll | None:
+        channel = await self._means.channel(conversation)
+        row = await self._means.store.polls.get(channel)
+        return None if row is None else await self._poll(channel, row)
+
+    async def vote(self, conversation: Conversation, reader: Reader, poll: str, choice: str | None) -> tuple[str, ...]:
+        """A reader's choice (ranked: the next best one), None takes it back; the titles of the ballot as it is now.
+
+        Raises ReaderError `next_late` when the poll is closed.
+        """
+        means = self._means
+        channel = await means.channel(conversation)
+        row = await means.store.polls.get(channel, poll)
+        if row is None:
+            raise Missing("unknown_button")
+        candidates = {one.id: one.title for one in await means.store.polls.nominations(channel, poll)}
+        if choice is None:
+            mine: tuple[str, ...] = ()
+        elif row.ranked:
+            before = (await means.store.polls.ballots(poll)).get(reader.id, ())
+            mine = (*(one for one in before if one != choice), choice) if choice not in before else before
+        else:
+            mine = (choice,)
+        if not await means.store.polls.cast(channel, poll, reader.id, mine, means.now()):
+            raise ReaderError("next_late")
+        return tuple(candidates[one] for one in mine if one in candidates)
+
+    async def close(self, conversation: Conversation, reader: Reader) -> Poll:
+        """End the latest poll: for whoever manages the chat or opened it."""
+        means = self._means
+        channel = await means.channel(conversation)
+        row = await means.store.polls.get(channel)
+        if row is None or not row.open_at(means.now()):
+            raise Missing("next_none_open")
+        if not reader.manages and row.reader != reader.id:
+            raise ReaderError("managers_only")
+        await means.store.polls.close(row.id, means.now())
+        return await self.ended(conversation, row.id)
+
+    async def reopen(self, conversation: Conversation, reader: Reader, poll: str) -> Poll:
+        """Take the closing back within 15 minutes."""
+        manages(reader)
+        channel = await self._means.channel(conversation)
+        row = await self._means.store.polls.get(channel, poll)
+        if row is None or not await self._means.store.polls.reopen(poll, self._means.now() - UNDO):
+            raise Missing("next_not_reopened")
+        again = await self._means.store.polls.get(channel, poll)
+        assert again is not None
+        return await self._poll(channel, again)
+
+    async def ended(self, conversation: Conversation, poll: str) -> Poll:
+        """A poll whose time is over. Raises Missing for one that was reopened or is not here."""
+        means = self._means
+        channel = await means.channel(conversation)
+        row = await means.store.polls.get(channel, poll)
+        if row is None or row.open_at(means.now()):
+            raise Missing("next_none_open")
+        if row.closed_at is None:
+            await means.store.polls.close(poll, row.closes_at or means.now())
+        return await self._poll(channel, row)
+
+    async def _poll(self, channel: int, row: PollRow) -> Poll:
+        candidates = await self._means.store.polls.nominations(channel, row.id)
+        ballots = await self._means.store.polls.ballots(row.id)
+        counted = count([one.id for one in candidates], ballots.values(), ranked=row.ranked)
+        closed = not row.open_at(self._means.now())
+        return Poll(row, candidates, closed, len(ballots), counted)

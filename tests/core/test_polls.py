@@ -1,0 +1,115 @@
+"""The next book: proposals, votes and counts that a hand would make, with ties and late votes."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from core.desk import Desk
+from core.document import plain
+from core.errors import LoccitError, ReaderError
+from core.meeting.tally import count
+from core.model import Conversation, Reader, Reply
+from tests.clubs import MEMBER, ROOM, TestClub, open_club
+from tests.core.test_discussions import command, drained, press
+
+KEEPER = Reader("keeper", "en", manages=True)
+
+
+@pytest.mark.parametrize(
+    ("ballots", "ranked", "winners", "rounds"),
+    [
+        ({"a": 3, "b": 2}, False, "a", 1),
+        ({"a": 2, "b": 2, "c": 1}, False, "ab", 1),
+        ({}, False, "", 0),
+        ({}, True, "", 0),
+        # Tennessee: Memphis 42, Nashville 26, Chattanooga 15, Knoxville 17; Knoxville wins the runoff.
+        ({"mnck": 42, "nckm": 26, "cknm": 15, "kcnm": 17}, True, "k", 3),
+        ({"ab": 3, "ba": 2}, True, "a", 1),
+        ({"abc": 4, "bca": 3, "cba": 2}, True, "b", 2),
+        # b and c are last together in the first round and never differed: both go.
+        ({"a": 2, "b": 1, "c": 1}, True, "a", 2),
+        ({"a": 2, "b": 2}, True, "ab", 1),
+        ({"a": 1, "b": 1, "c": 1}, True, "abc", 1),
+        # In round 2 b and d are last together; b had fewer in round 1.
+        ({"a": 5, "b": 3, "d": 4, "cb": 1}, True, "a", 3),
+        # Ballots that are used up count no more: a has half of what is left and more.
+        ({"a": 4, "b": 3, "c": 2}, True, "a", 2),
+        ({"aab": 1, "xb": 2, "": 3}, True, "b", 1),
+    ],
+)
+def test_ballots_are_counted_as_by_hand(ballots: dict[str, int], ranked: bool, winners: str, rounds: int) -> None:
+    candidates = sorted({letter for ballot in ballots for letter in ballot} - {"x"}) or ["a", "b"]
+    cast = [tuple(ballot) for ballot, times in ballots.items() for _ in range(times)]
+    counted = count(candidates, cast, ranked=ranked)
+    assert "".join(sorted(counted.winners)) == winners
+    assert len(counted.rounds) == rounds
+
+
+async def _ready(club: TestClub) -> None:
+    for title in ("Emma", "Hamlet", "emma ", "“Dom Casmurro”"):
+        await command(club, f"next {title}", MEMBER)
+
+
+async def test_books_are_proposed_once_voted_on_and_counted(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await _ready(club)
+        proposed = plain((await command(club, "next")).document)
+        assert "1. Emma" in proposed
+        assert "3. Dom Casmurro" in proposed
+        with pytest.raises(ReaderError, match="managers_only"):
+            await command(club, "next vote", MEMBER)
+        poll = await command(club, "next vote")
+        with pytest.raises(ReaderError, match="next_open_already"):
+            await command(club, "next vote")
+        for reader, label in (("a", "Vote 1"), ("b", "Vote 2"), ("a", "Vote 3"), ("c", "Vote 3"), ("d", "Vote 1")):
+            answer = await press(club, poll, label, Reader(reader, "en"))
+            assert answer.private
+        await press(club, poll, "Take my vote back", Reader("d", "en"))
+        assert "3 have voted" in plain((await command(club, "next")).document)
+        closed = await command(club, "next close")
+        assert "Dom Casmurro 2, Hamlet 1, Emma 0" in plain(closed.document)
+        assert "Next we read Dom Casmurro." in plain(closed.document)
+        with pytest.raises(ReaderError, match="next_late"):
+            await press(club, poll, "Vote 1", Reader("e", "en"))
+        again = await press(club, closed, "Undo")
+        await press(club, again, "Vote 2", Reader("e", "en"))
+        assert "A tie between Hamlet · Dom Casmurro" in plain((await command(club, "next close")).document)
+        assert "Dom Casmurro" in plain((await command(club, "next")).document)
+
+
+async def test_a_ranked_poll_takes_an_order_and_closes_by_itself_late_votes_not_counted(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await command(club, "schedule zone Madrid")
+        await command(club, "schedule quiet off")
+        await _ready(club)
+        poll = await command(club, "next vote ranked 2026-03-05 19:00")
+        assert "Open until 2026-03-05 19:00 (Europe/Madrid)" in plain(poll.document)
+        for reader, order in (("a", "12"), ("b", "12"), ("c", "23"), ("d", "32"), ("e", "32")):
+            for number in order:
+                told = await press(club, poll, f"Vote {number}", Reader(reader, "en"))
+        assert plain(told.document) == "Your vote: Dom Casmurro › Hamlet"
+        club.clock.now = datetime(2026, 3, 5, 18, tzinfo=UTC)
+        with pytest.raises(ReaderError, match="next_late"):
+            await press(club, poll, "Vote 1", Reader("f", "en"))
+        [(_, result)] = await drained(club)
+        assert "Round 2: Dom Casmurro 3, Emma 2" in plain(result.document)
+        assert "Next we read Dom Casmurro." in plain(result.document)
+        assert await drained(club) == []
+
+
+async def test_votes_outlive_a_restart_and_are_forgotten_with_their_reader(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await _ready(club)
+        poll = await command(club, "next vote")
+        await press(club, poll, "Vote 1", MEMBER)
+    async with open_club(tmp_path) as club:
+        assert "1 has voted" in plain((await command(club, "next")).document)
+        with pytest.raises(LoccitError):
+            await Desk(club.club, str).press(
+                Conversation("console", "elsewhere"), KEEPER, poll.choices[0][0].id, event="e"
+            )
+        await club.club.forget_reader(ROOM.platform, MEMBER.id)
+        shown = await command(club, "next")
+        assert isinstance(shown, Reply)
+        assert "0 have voted" in plain(shown.document)
