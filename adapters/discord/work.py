@@ -23,7 +23,7 @@ from core.strings import say
 
 log = logging.getLogger(__name__)
 
-PROMPT = 0.7
+PROMPT = 0.5
 """Seconds in which an answer is expected to be there at once; after them it is acknowledged and answered later."""
 _AGAIN = (1.0, 3.0, 10.0, 30.0)
 """Seconds before something that failed by the network or at the vendor is tried again; the last one from then on."""
@@ -132,14 +132,26 @@ class Work:
                 log.warning("nowhere to answer", extra={"event_key": event.key, "reason": type(error).__name__})
                 await self._tell_privately(event, error)
                 break
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # the outer edge of one event
                 if not passes(error):
-                    raise
+                    await self._give_up(event, error)
+                    break
                 pause = _AGAIN[min(attempt, len(_AGAIN) - 1)]
                 log.warning("trying again", extra={"event_key": event.key, "seconds": pause})
                 await self._connection.host.sleep(pause)
                 attempt += 1
         await self._connection.club.post.finish(event.key)
+
+    async def _give_up(self, event: Event, error: Exception) -> None:
+        """The vendor takes something we made for none of its limits: ours to mend, and still there is a sentence."""
+        who, spot = Who.read(event.payload), read_spot(event.payload["spot"])
+        said = Shown(view.sentence(self._connection.sentence(error, who.reader.locale)))
+        try:
+            await deliveries.show(
+                self._connection, who.conversation, spot, str(event.payload.get("shown_as", event.key)), [said]
+            )
+        except Exception:  # the outer edge of one event: nothing can be said there
+            log.exception("nothing could be said", extra={"event_key": event.key})
 
     async def _once(self, event: Event) -> None:
         payload = event.payload

@@ -128,6 +128,16 @@ async def test_the_command_is_deferred_at_once_and_answered_in_place(site: Site)
         assert GREEN_INK in said(await site.opened(answer, "1", by=site.mara))
 
 
+async def test_a_command_that_could_not_be_acknowledged_in_time_is_answered_all_the_same(site: Site) -> None:
+    async with site.running():
+        await site.shelve()
+        site.fake.interactions.answer_within = -1.0
+        await site.ivo.slash(site.channel, "ask", {"question": LOG})
+        await site.fake.until(lambda: "[1]" in text_of(site.ivo.answers(site.channel)[-1]))
+        site.fake.interactions.answer_within = 3.0
+        assert len(site.ivo.answers(site.channel)) == 2
+
+
 async def test_an_answer_is_shown_while_it_is_written_with_few_edits_and_stop_ends_it(site: Site) -> None:
     model = GatedModel([f"Word {n}. " for n in range(40)])
     site.model = model

@@ -1,5 +1,6 @@
 """Footnotes on Discord: they open for one, close again, grow, are shared, and outlive restarts, tokens and forgeries."""
 
+import asyncio
 import random
 import re
 from collections.abc import AsyncIterator
@@ -10,6 +11,7 @@ import pytest
 from tests.adapters.discord_club import Site, discord_site, said, text_of
 from tests.adapters.discord_markdown import read, visible
 from tests.books.lantern_epub import lantern_house
+from tests.books.pdfs import labelled, prose
 from tests.fakes.discord import Payload, buttons, labels
 from tests.fakes.model import ScriptedModel
 
@@ -231,3 +233,20 @@ async def test_a_press_is_acknowledged_in_time_while_the_loop_is_busy(site: Site
         presses = [await site.mara.press(site.channel, answer, "1") for _ in range(10)]
         await site.fake.until(lambda: all(one.answer is not None for one in presses))
         assert all(one.took < 3 for one in presses)
+
+
+async def test_the_page_of_a_pdf_is_shown_in_place_of_the_text_and_back(site: Site, tmp_path: Path) -> None:
+    data = await asyncio.to_thread(lambda: labelled(tmp_path / "pages.pdf").read_bytes())
+    async with site.running():
+        sent = await site.mara.mention(site.channel, "", files=[("pages.pdf", data)])
+        await site.answer_to(sent, lambda text: "Ready" in text)
+        answer = await site.ask(prose(12))
+        (shown,) = await site.opened(answer, "1")
+        await site.mara.press(site.channel, shown, "Page picture")
+        await site.fake.until(lambda: shown["attachments"])
+        assert site.fake.files.data(shown["attachments"][0]).startswith(b"\x89PNG")
+        await site.mara.press(site.channel, shown, "Text")
+        await site.fake.until(lambda: not shown["attachments"])
+        await site.mara.press(site.channel, answer, "1")
+        await site.fake.until(lambda: not _private(site, site.mara.id))
+    assert not site.fake.journal.refused()

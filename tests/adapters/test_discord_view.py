@@ -182,3 +182,9 @@ def test_rows_of_the_desk_always_fit(count: int) -> None:
     assert len(fitted) <= 5
     assert all(len(row) <= 5 for row in fitted)
     assert sum(map(len, fitted)) == min(count, 25)
+
+
+def test_a_picture_is_a_file_whose_name_makes_clients_show_it() -> None:
+    for data, name in ((b"\x89PNG\r\n", "picture.png"), (b"\xff\xd8\xff", "picture.jpg")):
+        (shown,) = view.messages(Reply(_paragraph("cover"), picture=data))
+        assert [file.name for file in shown.files] == [name]

@@ -46,7 +46,7 @@ def check_message(body: Mapping[str, Any], files: int, *, editing: bool = False)
     embeds = body.get("embeds") or []
     check_embeds(embeds)
     check_components(body.get("components") or [])
-    if "allowed_mentions" not in body and not editing:
+    if "allowed_mentions" not in body and (not editing or content):
         raise invalid("allowed_mentions: this project promises to send them always (P12)")
     # What is blank at its ends is cut by the vendor, so a message of spaces is an empty one.
     if not editing and not content.strip() and not embeds and not files:

@@ -57,6 +57,7 @@ class Interactions:
         self._world = world
         self._rest = rest
         self._steady = steady
+        self.answer_within = ANSWER_WITHIN
         self.all: list[Invocation] = []
         self._by_id: dict[int, Invocation] = {}
         self._by_token: dict[str, Invocation] = {}
@@ -114,7 +115,7 @@ class Interactions:
 
     async def callback(self, request: web.Request) -> web.Response:
         invocation = self._by_id.get(int(request.match_info["interaction"]))
-        late = invocation is not None and self._steady() - invocation.began > ANSWER_WITHIN
+        late = invocation is not None and self._steady() - invocation.began > self.answer_within
         if (
             invocation is None
             or invocation.token != request.match_info["token"]
