@@ -2,6 +2,7 @@
 
 import random
 import string
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -275,14 +276,21 @@ async def test_a_paragraph_of_10000_characters_is_read_by_press_and_after_letter
         await press(telegram, ana, chat, "1 ·")
         await telegram.until(lambda: len(telegram.ours(chat)) > base)
         for _ in range(45):
+            before = len(passage_text(telegram.ours(chat)[base:]))
             if "After ›" not in telegram.buttons(ana, chat):
                 break
             await press(telegram, ana, chat, "After")
-            await here.settled()
+            await telegram.until(partial(_grown, telegram, chat, base, before))
         shown = passage_text(telegram.ours(chat)[base:])
         shown = shown[shown.index("Sentence0q") :]
         assert shown == text[: len(shown)]
         assert len(shown) > 9_000
+
+
+def _grown(telegram: FakeTelegram, chat: Chat, base: int, before: int) -> bool:
+    """Whether the passage is longer now and all its parts stand there: the last one has the buttons."""
+    messages = telegram.ours(chat)[base:]
+    return "reply_markup" in messages[-1] and len(passage_text(messages)) > before
 
 
 def passage_text(messages: list[dict[str, object]]) -> str:

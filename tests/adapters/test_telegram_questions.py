@@ -333,7 +333,7 @@ async def test_a_press_too_old_to_be_answered_privately_shows_nothing_and_spoils
         await here.settled()
         before = len(telegram.ours(chat, ana))
         telegram.press(ana, chat, "1 ·")
-        await telegram.until(lambda: telegram.server.calls("answerCallbackQuery"))
+        await telegram.until(lambda: not telegram.server.calls("sendMessage")[-1].ok)
         assert len(telegram.ours(chat, ana)) == before
         telegram.methods.query_life = 15.0
         await telegram.answered(telegram.press(ana, chat, "1 ·"))
