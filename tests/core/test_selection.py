@@ -66,6 +66,11 @@ def test_words_decide_nothing_without_a_match_or_when_the_weighty_ones_are_missi
         ("Who was Müller?", "en", False),
         ("Wie heißt der Hund?", "de-AT", False),
         ("Mara", "fi", False),
+        ("Кто написал Liber servitoris?", "en", True),
+        ("Кто написал Liber servitoris?", "ru", False),
+        ("¿Qué metro cubre Tyne and Wear?", "en", True),
+        ("¿Qué metro cubre Tyne and Wear?", "es", False),
+        ("من كتب The Lantern House and Other Tales", "ar", False),
     ],
 )
 def test_a_question_is_foreign_when_its_script_or_stop_words_say_so(question: str, book: str, foreign: bool) -> None:
