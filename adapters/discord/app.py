@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,6 +39,8 @@ log = logging.getLogger(__name__)
 
 _AGAIN = 15.0
 """Seconds before a connection that could not be made is tried again."""
+_PATIENCE = 120.0
+"""Seconds for which new messages wait until missed ones were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class Settings:
     """`ws://` or `wss://`."""
     ready: float = 1.0
     """Seconds without another server after which the library calls itself ready."""
+    content: bool = True
+    """False: what members write to others is not asked for even where it is granted."""
 
 
 async def serve(club: Club, settings: Settings, host: Host) -> None:
@@ -61,6 +66,9 @@ async def serve(club: Club, settings: Settings, host: Host) -> None:
             return
         except discord.LoginFailure as error:
             raise OperatorError("token_refused", platform="Discord", setting="DISCORD_TOKEN") from error
+        except discord.PrivilegedIntentsRequired:
+            # The portal and the gateway can disagree for a while; everything else works without it.
+            settings = replace(settings, content=False)
         except (
             aiohttp.ClientError,
             discord.GatewayNotFound,
@@ -95,10 +103,10 @@ async def granted(token: str) -> discord.AppInfo:
         await client.close()
 
 
-def intents(application: discord.AppInfo) -> discord.Intents:
-    """Servers and messages; what members write to others only where the portal grants it."""
+def intents(application: discord.AppInfo, wanted: bool = True) -> discord.Intents:
+    """Servers and messages; what members write to others only where it is `wanted` and the portal grants it."""
     flags = application.flags
-    content = flags.gateway_message_content or flags.gateway_message_content_limited
+    content = wanted and (flags.gateway_message_content or flags.gateway_message_content_limited)
     return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=content)
 
 
@@ -107,7 +115,7 @@ async def _connected(club: Club, settings: Settings, host: Host) -> None:
     if club.post.shared:
         await _sharing(club, settings, host, application)
         return
-    client = Bot(club, settings, host, intents(application))
+    client = Bot(club, settings, host, intents(application, settings.content))
     try:
         await client.start(settings.token)
     finally:
@@ -124,7 +132,8 @@ async def _sharing(club: Club, settings: Settings, host: Host, application: disc
             if not mine:
                 await host.sleep(RENEW)
                 continue
-            await _share(Bot(club, settings, host, intents(application), mine, count), settings, leases, count)
+            client = Bot(club, settings, host, intents(application, settings.content), mine, count)
+            await _share(client, settings, leases, count)
     finally:
         await leases.leave()
 
@@ -190,6 +199,9 @@ class Bot(discord.AutoShardedClient):
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
         Slash(self._ours, self.work).register(self.tree)
         self._ears = Lanes()
+        self._begun, self._caught_up = asyncio.Event(), asyncio.Event()
+        self._missing: set[int] = set()
+        """Shards whose channels have not been caught up yet."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._once = False
 
@@ -215,22 +227,44 @@ class Bot(discord.AutoShardedClient):
         return 0 in self.shards
 
     async def on_ready(self) -> None:
-        """After every IDENTIFY: at the start, and when a session could not be resumed."""
-        if not self._once:
-            self._once = True
+        """Once, when every shard is there: go on with what was left, before anything newer is heard."""
+        if self._once:
+            return
+        self._once = True
+        try:
             known = await self.work.resume(self._serves)
             if self._first:
                 self._behind(self._answers.bring_unshown(known), "unshown answers")
                 self._behind(self._answers.answer_kept(), "kept questions")
-            name = self.user.name if self.user is not None else ""
-            self._host.tell(Notice("run_up", {"platform": "Discord", "name": name}))
-        await self._catching.catch_up()
+        finally:
+            self._begun.set()
+        name = self.user.name if self.user is not None else ""
+        self._host.tell(Notice("run_up", {"platform": "Discord", "name": name}))
+
+    async def on_shard_connect(self, shard: int) -> None:
+        """A new session: what was said before it is heard first, so that a channel's order is kept."""
+        self._missing.add(shard)
+        self._caught_up.clear()
+
+    async def on_shard_ready(self, shard: int) -> None:
+        await self._begun.wait()
+        try:
+            await self._catching.catch_up(shard)
+        finally:
+            self._missing.discard(shard)
+            if not self._missing:
+                self._caught_up.set()
+
+    async def _hear(self, message: discord.Message) -> None:
+        with suppress(TimeoutError):  # rather out of order than never
+            await asyncio.wait_for(self._caught_up.wait(), _PATIENCE)
+        await self._hearing.hear(message)
 
     # The library starts a task for each event, and tasks overtake each other: what is said in a channel goes on record in
     # the order it came.
 
     async def on_message(self, message: discord.Message) -> None:
-        self._ears.add(_place(message), partial(self._hearing.hear, message))
+        self._ears.add(_place(message), partial(self._hear, message))
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         self._ears.add(_place(payload.message), partial(self._hearing.heard_again, payload.message))

@@ -37,48 +37,43 @@ class Catching:
 
     async def note(self) -> None:
         """For each shard: another process may be connected when this one is not."""
-        for shard in self._shards():
-            await self._connection.club.post.remember(
-                PLATFORM, f"{_ALIVE}:{shard}", self._connection.host.now().timestamp()
-            )
-
-    def _shards(self) -> list[int]:
         client = self._connection.client
-        return list(client.shards) if isinstance(client, discord.AutoShardedClient) else [0]
+        for shard in list(client.shards) if isinstance(client, discord.AutoShardedClient) else [0]:
+            await self._note(shard)
 
-    async def since(self) -> datetime | None:
+    async def _note(self, shard: int) -> None:
+        now = self._connection.host.now().timestamp()
+        await self._connection.club.post.remember(PLATFORM, f"{_ALIVE}:{shard}", now)
+
+    async def since(self, shard: int) -> datetime | None:
         """From when on messages may have been missed; None at the first start."""
-        post = self._connection.club.post
-        noted = [await post.recall(PLATFORM, f"{_ALIVE}:{shard}") for shard in self._shards()]
-        alive = [float(at) for at in noted if at is not None]
-        if not alive:
+        alive = await self._connection.club.post.recall(PLATFORM, f"{_ALIVE}:{shard}")
+        if alive is None:
             return None
         now = self._connection.host.now()
-        return max(datetime.fromtimestamp(min(alive), now.tzinfo) - MARGIN, now - LONGEST)
+        return max(datetime.fromtimestamp(float(alive), now.tzinfo) - MARGIN, now - LONGEST)
 
-    async def catch_up(self) -> int:
-        """Hear what was said since we were last connected; how many messages were for us and new."""
-        since = await self.since()
-        found = 0
+    async def catch_up(self, shard: int) -> None:
+        """Hear what was said on a shard since it was last connected."""
+        since, found = await self.since(shard), 0
         if since is not None:
-            for channel in await self._channels(since):
+            for channel in await self._channels(shard, since):
                 found += await self._channel(channel, since)
-        await self.note()
+        await self._note(shard)
         if found:
-            log.info("caught up", extra={"messages": found})
-        return found
+            log.info("caught up", extra={"messages": found, "shard": shard})
 
-    async def _channels(self, since: datetime) -> list[Any]:
+    async def _channels(self, shard: int, since: datetime) -> list[Any]:
         """Where something was said since then and may be read; direct conversations are known from before."""
         first = discord.utils.time_snowflake(since)
         channels: list[Any] = []
         for guild in self._connection.client.guilds:
-            spoken: list[Any] = [*guild.text_channels, *guild.threads]
+            spoken: list[Any] = [*guild.text_channels, *guild.threads] if guild.shard_id == shard else []
             for channel in spoken:
                 last = channel.last_message_id
                 if last is not None and last > first and channel.permissions_for(guild.me).read_message_history:
                     channels.append(channel)
-        if 0 not in self._shards():  # direct messages come by the first shard
+        if shard != 0:  # direct messages come by the first shard
             return channels
         direct = await self._connection.club.post.recall_all(PLATFORM, "direct:")
         ids = [int(key.rpartition(":")[2]) for key in direct]

@@ -56,6 +56,13 @@ async def test_message_content_is_asked_for_only_where_it_is_granted(site: Site)
     assert [bool(intents & (1 << 15)) for intents in asked] == [False, True]
 
 
+async def test_where_the_gateway_refuses_what_the_portal_granted_the_bot_works_without_it(site: Site) -> None:
+    site.fake.gateway.portal_is_ahead = True
+    async with site.running():
+        await site.shelve()
+        assert "[1]" in text_of(await site.ask(LOG))
+
+
 async def test_events_replayed_or_told_twice_are_answered_once(site: Site) -> None:
     async with site.running():
         await site.shelve()

@@ -45,6 +45,8 @@ class Gateway:
         self._token = token
         self.allowed_intents = ~PRIVILEGED
         """Grows by MESSAGE_CONTENT when the developer portal grants it."""
+        self.portal_is_ahead = False
+        """True: the portal says that Message Content is granted, and the gateway does not know yet."""
         self.shards = 1
         self.sessions: dict[str, Session] = {}
         self.address = ""
@@ -128,7 +130,7 @@ class Gateway:
 
     def application_flags(self) -> int:
         limited_content = 1 << 19
-        return limited_content if self.allowed_intents & MESSAGE_CONTENT else 0
+        return limited_content if self.portal_is_ahead or self.allowed_intents & MESSAGE_CONTENT else 0
 
     async def _resume(self, socket: web.WebSocketResponse, data: Payload) -> Session | None:
         entry = self._journal.note("GATEWAY", "resume", body={"seq": data["seq"]})
