@@ -10,7 +10,7 @@ from core.club import Club
 from core.desk import Desk
 from core.model import Choice, Conversation, Question, Reader, Reply
 
-COMMANDS = ("recap", "who", "discuss", "wrap", "schedule", "quotes", "next")
+COMMANDS = ("recap", "who", "discuss", "wrap", "schedule", "quotes", "next", "setup")
 """Those that are the desk's alone; the others have a screen of their own here."""
 
 

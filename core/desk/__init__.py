@@ -3,11 +3,12 @@
 An adapter turns `Reply` into its platform's messages and `Question` into an answer by `Club.ask`.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from core.club import Club
 from core.desk import (
+    arriving,
     discussing,
     forgetting,
     house,
@@ -25,25 +26,36 @@ from core.desk.keys import COMMANDS, Action, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
 from core.errors import ReaderError
-from core.model import Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
+from core.model import Check, Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
 from core.strings import LOCALES, say
 
 __all__ = ["CLOSE", "COMMANDS", "Desk", "LinkFor", "Visit", "descriptions"]
 
+Checks = Callable[[Conversation], Awaitable[Sequence[Check]]]
 _ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
 _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
 
 
 class Desk:
-    """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies."""
+    """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies.
+
+    `checks` looks at what the platform lets the bot do in a chat, for `setup`.
+    """
 
     def __init__(
-        self, club: Club, spell: Callable[[str], str], *, source: str = "", link_for: LinkFor | None = None
+        self,
+        club: Club,
+        spell: Callable[[str], str],
+        *,
+        source: str = "",
+        link_for: LinkFor | None = None,
+        checks: Checks | None = None,
     ) -> None:
         self._club = club
         self._spell = spell
         self._source = source
         self._link_for = link_for
+        self._checks = checks
 
     async def reader(self, conversation: Conversation, reader: Reader) -> Reader:
         """The reader with the language to speak here: the channel's setting, else their own."""
@@ -103,6 +115,8 @@ class Desk:
                 return await quotations.quotes(visit, words)
             case "next":
                 return await polling.following(visit, words)
+            case "setup":
+                return await self._setup(visit)
             case "index":
                 return await indexing.index(visit, words)
             case "export":
@@ -179,6 +193,12 @@ class Desk:
                 return await quotations.saved_tag(visit, action)
             case "poll":
                 return await polling.act(visit, action)
+            case "setup":
+                if "key" in action:
+                    await arriving.switch(visit, action)
+                return await self._setup(visit)
+            case "settings":
+                return await house.settings(visit)
             case "index":
                 return await indexing.press(visit, action)
             case "model":
@@ -245,6 +265,14 @@ class Desk:
         await discussions.remark(question.conversation, question.reader, topic, question.text, question.event)
         return True
 
+    async def hello(self, conversation: Conversation) -> Reply | None:
+        """One line for a new server or group, once; None when it was said. For adapters when they are let in."""
+        return await arriving.hello(await self._visit(conversation, Reader(""), False))
+
+    async def _setup(self, visit: Visit) -> Reply:
+        checks = () if self._checks is None else await self._checks(visit.conversation)
+        return await arriving.setup(visit, checks)
+
     async def letter(self, letter: Letter) -> Reply | None:
         """What a letter of the outbox (`club.post.due`) says now; None when there is nothing to say any more.
 
@@ -263,6 +291,8 @@ class Desk:
                 return await scheduling.letter(visit, letter)
             case "quote_of_the_day":
                 return await quotations.letter(visit, letter)
+            case "digest":
+                return await arriving.digest(visit, letter)
             case _:
                 return None
 

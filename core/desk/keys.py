@@ -25,6 +25,7 @@ COMMANDS = (
     "schedule",
     "quotes",
     "next",
+    "setup",
     "index",
     "export",
     "model",

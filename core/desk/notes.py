@@ -110,6 +110,8 @@ async def opened(visit: Visit, id: str) -> Reply:
     )
     if passage.ahead is not None and not sure:
         return _warning(visit, note, passage.ahead)
+    if not before and not after:
+        await visit.club.meeting.digests.opened(visit.conversation, passage)
     ways: list[Choice] = []
     if passage.more_before and before < _STEPS:
         ways.append(Choice(say("desk_before", visit.locale), f"{note}.{before + 1}.{after}.1", "step"))

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
+from core.meeting.arriving import Arriving
+from core.meeting.digests import Digests
 from core.meeting.discussions import Discussions
 from core.meeting.means import Means
 from core.meeting.people import People
@@ -38,6 +40,8 @@ class Meeting:
         self.people = People(means)
         self.discussions = Discussions(means)
         self.schedule = Schedule(means)
+        self.digests = Digests(means)
+        self.arriving = Arriving(means)
         self.polls = Polls(means)
         self.wall = Wall(means)
         self.wraps = Wraps(means, self.discussions)

@@ -10,7 +10,7 @@ from core.footnotes import settle
 from core.footnotes.reasoning import Reasoning
 from core.limits import say_limit, strictest
 from core.meeting.material import read_up, telling
-from core.meeting.means import Means, failed
+from core.meeting.means import Means, failed, manages
 from core.meeting.outline import spelled
 from core.meeting.proven import Notes, Pieces, proven_line, quoted, runs_of, words_of
 from core.meeting.recaps import language, titles
@@ -240,6 +240,12 @@ class Discussions:
             channel, event, RemarkRow(topic, reader.id, words.strip(), self._means.now())
         )
         return True
+
+    async def agree(self, conversation: Conversation, reader: Reader, wanted: bool) -> None:
+        """Let answers be kept in this channel from now on, or no more. For whoever manages it."""
+        manages(reader)
+        channel = await self._means.channel(conversation)
+        await self._means.store.shelf.change_settings(channel, {REPLIES: True if wanted else None})
 
     async def held(self, conversation: Conversation) -> tuple[DiscussionRow, tuple[TopicRow, ...]]:
         """The latest discussion that was posted here, with its questions. Raises Missing when there is none."""

@@ -78,7 +78,7 @@ from core.model.document import (
 from core.model.forgotten import Forgotten
 from core.model.indexing import Estimate, Indexed, IndexNews, IndexState
 from core.model.post import Delivery, Event, Letter
-from core.model.reply import Attachment, Choice, Reply
+from core.model.reply import Attachment, Check, Choice, Reply
 
 __all__ = [
     "WHOLE_BOOK",
@@ -96,6 +96,7 @@ __all__ = [
     "ChatEvent",
     "ChatModel",
     "ChatRequest",
+    "Check",
     "Choice",
     "Cite",
     "Code",

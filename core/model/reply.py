@@ -30,6 +30,14 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """One line of a checklist: whether something works, and in words what, and how to mend it when it does not."""
+
+    ok: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """Something to show. `private`: for the one who asked only, where the platform can."""
 

@@ -62,6 +62,12 @@ class Progress:
             words: str | None = (await connection.execute(query)).scalar_one_or_none()
         return words
 
+    async def places(self, channel: int, sha256: str) -> tuple[str, ...]:
+        """All readers' own places in a book of a channel, without the readers."""
+        query = select(_place.limit_words).where(_place.channel == channel, _place.book == sha256)
+        async with self._engines.read() as connection:
+            return tuple((await connection.execute(query.order_by(_place.reader))).scalars())
+
     async def set_place(self, channel: int, sha256: str, reader: str, words: str | None, at: datetime) -> None:
         """Set the reader's own place; None takes it away."""
         mine = _whose(channel, sha256, reader)

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import pytest
 
 from tests.books.lantern_epub import lantern_house
-from tests.fakes.openai import FakeOpenAI, Reply, Step
+from tests.fakes.openai import FakeOpenAI, Fault, Reply, Step
 from tests.journeys.room import ConsoleRoom, Room
+from tests.journeys.slack_room import SlackRoom
 from tests.journeys.test_users import tag_after
 
 LATER = ("oilskin", "Tobin’s Coat", "smells of salt")
@@ -22,7 +23,7 @@ class ClubRoom(Room, Protocol):
         ...
 
 
-_ROOMS: dict[str, Callable[[Path, Mapping[str, str]], ClubRoom]] = {"console": ConsoleRoom}
+_ROOMS: dict[str, Callable[[Path, Mapping[str, str]], ClubRoom]] = {"console": ConsoleRoom, "slack": SlackRoom}
 """Those whose adapter drains the outbox by `Desk.letter`."""
 every = pytest.mark.parametrize("kind", sorted(_ROOMS))
 
@@ -48,6 +49,35 @@ class Model:
         good = [f"{number}. What does the log keep from us, {number}? {log}" for number in range(1, 5)]
         bad = ["5. Whose coat is it? [f3-40-84]", "6. No proof at all?", f"7. Why one suitcase? {ferry}"]
         return Reply("\n".join([*bad, *good]))
+
+
+@every
+async def test_j1_whoever_sets_it_up_sees_what_is_missing_mends_it_and_looks_again(kind: str, tmp_path: Path) -> None:
+    key = {"right": False}
+
+    def behave(_: Mapping[str, Any]) -> Step:
+        return Reply("ready") if key["right"] else Fault(401, code="invalid_api_key")
+
+    async with FakeOpenAI(behave) as provider:
+        given = {"LOCCIT_LLM_BASE_URL": provider.url, "LOCCIT_LLM_MODEL": "fake", "LOCCIT_LLM_API_KEY": "sk-secret"}
+        room = _ROOMS[kind](tmp_path, given)
+        try:
+            first = await room.command("setup")
+            assert "refused the key" in first
+            assert "sk-secret" not in first
+            assert "Traceback" not in first
+            assert "Missing: there is no book yet" in first
+            key["right"] = True
+            await room.upload(lantern_house(tmp_path))
+            await room.command("progress", "finished 1")
+            again = await room.choose("Check again")
+            assert "Missing" not in again
+            assert "the language model fake answers" in again
+            assert "the club is at chapter 1" in again
+            assert "kept for the wrap-up" in await room.choose("Keep answers for the wrap-up")
+            assert "Language:" in await room.choose("Language, uploads …")
+        finally:
+            await room.close()
 
 
 @every
