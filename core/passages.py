@@ -1,5 +1,7 @@
 """Press -> passage: the exact stored text behind a note, in its surroundings. A lookup; no model, no search."""
 
+from collections.abc import Sequence
+
 from core import words
 from core.errors import Missing
 from core.formats.pictures import Pictures
@@ -115,23 +117,30 @@ async def _surroundings(source: Source, span: Span, step: int, steps: int) -> tu
 
     The text, the outermost run, and whether more follows.
     """
-    parts: list[str] = []
+    found: list[Span] = []
     room = STEP * steps // (3 if source.language in ("zh", "ja", "ko") else 1)
-    total, at = 0, span
-    while True:
-        beside = await (source.next_run(at) if step > 0 else source.previous_run(at))
-        if beside is None:
-            return _joined(parts, step), at, False
+    total, at, more = 0, span, False
+    while (beside := await (source.next_run(at) if step > 0 else source.previous_run(at))) is not None:
         length = beside.end - beside.start
-        if len(parts) >= 2 * steps and total + length > room:
-            return _joined(parts, step), at, True
-        first, second = (at, beside) if step > 0 else (beside, at)
-        gap, text = await source.gap(first, second), await source.text(beside)
-        parts += [gap, text]
+        if len(found) >= steps and total + length > room:
+            more = True
+            break
+        found.append(beside)
         total += length
         at = beside
+    runs = [span, *found] if step > 0 else [*reversed(found), span]
+    text = await _running_text(source, runs)
+    width = span.end - span.start
+    return (text[width:] if step > 0 else text[: len(text) - width]), at, more
 
 
-def _joined(parts: list[str], step: int) -> str:
-    """Parts alternate gap, text, walking outwards."""
-    return "".join(parts) if step > 0 else "".join(reversed(parts))
+async def _running_text(source: Source, runs: Sequence[Span]) -> str:
+    """The text from the first run to the last, with what stands between them; few reads, however many runs."""
+    parts: list[str] = []
+    before: Span | None = None
+    for text, group in await source.stretches(runs):
+        if before is not None:
+            parts.append(await source.gap(before, group[0]))
+        parts.append(text)
+        before = group[-1]
+    return "".join(parts)
