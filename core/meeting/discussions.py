@@ -1,24 +1,19 @@
 """Questions to talk about: drafted for one organiser, each with a proven note, posted one by one; what was answered to them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core import prompts
-from core.errors import Missing, OperatorError, ReaderError, UpstreamError
+from core.errors import Missing, ReaderError
 from core.footnotes import settle
-from core.footnotes.reasoning import Reasoning
-from core.limits import say_limit, strictest
-from core.meeting.material import read_up, telling
-from core.meeting.means import Means, failed, manages
+from core.limits import strictest
+from core.meeting.drafting import LONGEST, QUESTIONS, offered, plain_words
+from core.meeting.means import Means, manages
 from core.meeting.outline import spelled
-from core.meeting.proven import Notes, Pieces, proven_line, quoted, runs_of, words_of
-from core.meeting.recaps import language, titles
+from core.meeting.proven import proven_line, words_of
 from core.model import (
     Answer,
     Block,
     BookCard,
-    ChatModel,
     Cite,
     Conversation,
     Document,
@@ -30,32 +25,21 @@ from core.model import (
     Position,
     Quote,
     Reader,
-    Span,
     Text,
     Turn,
     Usage,
 )
 from core.progress import Progress
-from core.retrieval import Evidence, Source
+from core.retrieval import Source
 from core.rights import check_change
 from core.store import DiscussionRow, RemarkRow, TopicRow
 from core.strings import say
 from core.tags import tag
 
-QUESTIONS = 5
 RESERVE = 3
 """Further questions asked for at once, for whoever wants another one."""
-CALLS = 3
-"""Calls of the model for one draft at most: what is not proven by then is made up for with passages."""
-RUNS = 3
-"""Notes of one question."""
-LONGEST = 600
-"""Characters of a question."""
 REPLIES = "replies"
 """The channel's setting: True when answers to posted questions may be kept for the wrap-up."""
-
-_ITEM = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\W{0,2}\d{1,2}[.)])\s)")
-_MARK = re.compile(r"^\s*(?:[-*•]\s+)?(?:\W{0,2}\d{1,2}[.)]\s*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +86,7 @@ class Discussions:
             source = source.up_to(f"finished {words}" if words.isdecimal() else words)
         if not await source.runs_between(Position(0, 0), source.end):
             raise ReaderError("recap_nothing_read", title=card.title)
-        offered, notices = await self._offered(conversation, reader, source, QUESTIONS + RESERVE)
+        found, notices = await offered(means, conversation, reader, source, QUESTIONS + RESERVE)
         channel = await means.channel(conversation)
         contents = await means.store.books.contents(card.sha256, card.text_version)
         limit_words = spelled(contents, source.limit.position) if contents else source.limit.words
@@ -111,7 +95,7 @@ class Discussions:
         )
         topics = [
             TopicRow(means.new_id(), row.id, place if place <= QUESTIONS else None, document, runs, False)
-            for place, (document, runs) in enumerate(offered, 1)
+            for place, (document, runs) in enumerate(found, 1)
         ]
         await means.store.discussions.begin(channel, row, topics)
         await self._keep_first_notes(conversation, row, topics)
@@ -138,13 +122,13 @@ class Discussions:
         reserve = [one for one in topics if one.place is None]
         if not reserve:
             source = await self._source(conversation, row)
-            known = [_plain(one.document) for one in topics]
-            offered, notices = await self._offered(conversation, reader, source, 1 + RESERVE, known, enough=1)
+            known = [plain_words(one.document) for one in topics]
+            found, notices = await offered(means, conversation, reader, source, 1 + RESERVE, known, enough=1)
             taken = {one.runs[0] for one in topics}
             reserve = [
                 TopicRow(means.new_id(), row.id, None, document, runs, False)
-                for document, runs in offered
-                if runs[0] not in taken or _plain(document) not in known
+                for document, runs in found
+                if runs[0] not in taken or plain_words(document) not in known
             ]
             if not reserve:
                 raise ReaderError("discuss_no_other")
@@ -314,78 +298,6 @@ class Discussions:
         )
         await self._means.store.turns.save(turn, channel, None)
 
-    async def _offered(
-        self,
-        conversation: Conversation,
-        reader: Reader,
-        source: Source,
-        count: int,
-        known: Sequence[str] = (),
-        *,
-        enough: int = QUESTIONS,
-    ) -> tuple[list[tuple[Document, tuple[Span, ...]]], tuple[Notice, ...]]:
-        """Questions with the runs that prove them; passages to talk about make up for what a model did not bring."""
-        model = await self._means.speaker(conversation, reader)
-        notices: tuple[Notice, ...] = () if model else (Notice("discuss_passages"),)
-        found: list[tuple[Document, tuple[Span, ...]]] = []
-        if model is not None:
-            try:
-                questions = await self._written(model, source, count, known, enough, reader.locale)
-                found = [_as_document(pieces, source, self._means) for pieces in questions]
-            except (UpstreamError, OperatorError) as error:
-                notices = (failed(error.key, error.params)[0], Notice("discuss_passages"))
-        missing = enough - len(found)
-        if missing > 0:
-            asked = Text(say("discuss_what_of_this", reader.locale))
-            taken = {run for _, runs in found for run in runs}
-            for run, text in await telling(source, Position(0, 0), 2 * count + len(known)):
-                if missing > 0 and run not in taken and not any(text in one for one in known):
-                    found.append(((Paragraph((asked,)), quoted(text, Cite(1))), (run,)))
-                    missing -= 1
-        return found, notices
-
-    async def _written(
-        self, model: ChatModel, source: Source, count: int, known: Sequence[str], enough: int, locale: str | None
-    ) -> list[Pieces]:
-        """What a model asks: only what carries a note, and no tag that was not delivered now."""
-        evidence, text = await read_up(source, Position(0, 0), self._means.ranks, model, await self._means.budgets())
-        reach = say_limit(source.limit) if source.bounded else ""
-        card = prompts.book_card(source.card.title, source.card.authors, reach)
-        found: list[Pieces] = []
-        for _ in range(CALLS):
-            asked = [*known, *map(words_of, found)]
-            prompt = prompts.discuss(card, text, language(locale), count - len(found), asked)
-            draft, _ = await self._means.reply(model, prompt, "discuss", source.sha256)
-            for question in accepted(draft, evidence, source):
-                if len(found) < count and words_of(question) not in asked:
-                    found.append(question)
-                    asked.append(words_of(question))
-            if len(found) >= enough:
-                break
-        return found
-
-
-def accepted(draft: str, evidence: Evidence, source: Source) -> list[Pieces]:
-    """The questions of a model's draft that may stand: each has a note, and none has a tag that was not delivered."""
-    text, _ = Reasoning(False).feed(draft, final=True)
-    found = []
-    for item in _ITEM.split(text):
-        line = _MARK.sub("", item, count=1).strip()
-        if not line:
-            continue
-        settled = settle(line, evidence.texts, evidence.passages(), exempt=titles(source), language=source.language)
-        pieces = proven_line(settled)
-        said = words_of(pieces)
-        if not settled.dropped and 1 <= len(runs_of(pieces)) <= RUNS and 10 <= len(said) <= LONGEST:
-            found.append(pieces)
-    return found
-
-
-def _as_document(pieces: Pieces, source: Source, means: Means) -> tuple[Document, tuple[Span, ...]]:
-    notes = Notes(Evidence([source]), means.new_id)
-    document = (Paragraph(notes.inline(pieces)),)
-    return document, tuple(note.span for note in notes.footnotes)
-
 
 def _note(topic: TopicRow, at: int, number: int, row: DiscussionRow) -> Footnote:
     run = topic.runs[at]
@@ -406,13 +318,3 @@ def _numbered(document: Document, number: int) -> Document:
             ]
             blocks.append(Paragraph(tuple(children)))
     return tuple(blocks)
-
-
-def _plain(document: Document) -> str:
-    parts: list[str] = []
-    for block in document:
-        if isinstance(block, Quote):
-            parts.append(_plain(block.children))
-        elif isinstance(block, Paragraph):
-            parts.append("".join(child.text for child in block.children if isinstance(child, Text)).strip())
-    return " ".join(parts)
