@@ -200,8 +200,8 @@ class Bot(discord.AutoShardedClient):
         Slash(self._ours, self.work).register(self.tree)
         self._ears = Lanes()
         self._begun, self._caught_up = asyncio.Event(), asyncio.Event()
-        self._missing: set[int] = set()
-        """Shards whose channels have not been caught up yet."""
+        self._missing: dict[int, int] = {}
+        """Shards whose channels have not been caught up yet, each with the number of its session since it last was."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._once = False
 
@@ -243,15 +243,17 @@ class Bot(discord.AutoShardedClient):
 
     async def on_shard_connect(self, shard: int) -> None:
         """A new session: what was said before it is heard first, so that a channel's order is kept."""
-        self._missing.add(shard)
+        self._missing[shard] = self._missing.get(shard, 0) + 1
         self._caught_up.clear()
 
     async def on_shard_ready(self, shard: int) -> None:
         await self._begun.wait()
+        session = self._missing.get(shard)
         try:
             await self._catching.catch_up(shard)
         finally:
-            self._missing.discard(shard)
+            if self._missing.get(shard) == session:  # else there is a newer one, whose turn is still to come
+                self._missing.pop(shard, None)
             if not self._missing:
                 self._caught_up.set()
 

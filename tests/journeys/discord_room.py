@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from adapters.discord.connection import spell
@@ -19,7 +20,8 @@ _REACHING = ("progress", "place")
 class _Bot:
     """The program and its Discord; shared by the members of one room."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self._settings = settings
         self.fake = FakeDiscord(window=0.3, per_second=500)
         self.server = self.fake.server()
         self.channel: Channel = self.fake.channel(self.server)
@@ -42,6 +44,7 @@ class _Bot:
                 "LOCCIT_WEB_PORT": "0",
                 "PYTHONPATH": str(CHECKOUT),
                 "LC_ALL": "C.UTF-8",
+                **self._settings,
             }
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "bot", "run", "--data", str(self._folder / "data")),
@@ -89,10 +92,10 @@ class _Bot:
 class DiscordRoom:
     """One member of the channel; the first one manages it."""
 
-    capabilities: frozenset[Capability] = frozenset({"closes from outside", "second member", "buttons only"})
+    capabilities: frozenset[Capability] = frozenset({"closes from outside", "second member", "buttons only", "buttons"})
 
-    def __init__(self, folder: Path, bot: _Bot | None = None) -> None:
-        self._bot = bot or _Bot(folder)
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None, bot: _Bot | None = None) -> None:
+        self._bot = bot or _Bot(folder, settings or {})
         self._me = self._bot.fake.member("Ben" if bot else "Ana", self._bot.server, manages=bot is None)
         self._passage: Payload | None = None
         self._label = ""
@@ -179,7 +182,49 @@ class DiscordRoom:
         return "\n".join(self._bot.heard(self._me))
 
     async def second_member(self) -> Room:
-        return DiscordRoom(Path(), self._bot)
+        return DiscordRoom(Path(), None, self._bot)
+
+    async def choose(self, label: str, *, quietly: bool = False) -> str:
+        """Press the newest button that begins so, in what this member sees; `quietly`: nothing is said to it."""
+        await self._bot.running()
+        self._bot.heard(self._me)
+        for message in reversed(self._me.answers(self._channel)):
+            if any(shown.startswith(label) for shown in labels(message)):
+                pressed = await self._me.press(self._channel, message, label)
+                await self._me.settled(pressed)
+                return "" if quietly else await self._quiet()
+        raise AssertionError(f"no button {label!r} among {self.buttons()}")
+
+    async def _quiet(self) -> str:
+        """What is said until nothing is under way any more."""
+        said: list[str] = []
+
+        def settled() -> bool:
+            said.extend(self._bot.heard(self._me))
+            shown = self._me.answers(self._channel)
+            return bool(said) and not any("Stop" in labels(m) or m["content"].endswith("…") for m in shown)
+
+        await self._bot.fake.until(settled, PATIENCE)
+        return "\n".join(said)
+
+    def buttons(self) -> list[str]:
+        """The labels this member sees, oldest message first."""
+        return [label for message in self._me.answers(self._channel) for label in labels(message)]
+
+    async def put(self, words: str) -> None:
+        """Ask and do not wait."""
+        await self._me.mention(self._channel, words)
+
+    def speak(self, language: str) -> None:
+        """This member's client speaks another language from now on; the bot hears of it with the next command."""
+        self._me.person.locale = {"es": "es-ES", "pt": "pt-BR"}.get(language, "en-US")
+
+    async def said(self, words: str) -> str:
+        """Wait for a text that comes unasked."""
+        await self._bot.fake.until(
+            lambda: any(words in visible(read(m["content"]).text) for m in self._me.answers(self._channel)), PATIENCE
+        )
+        return await self._quiet()
 
     def seen(self) -> list[str]:
         self._bot.heard(self._me)
