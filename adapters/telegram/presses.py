@@ -23,7 +23,7 @@ from core.strings import say
 
 log = logging.getLogger(__name__)
 
-_ACKNOWLEDGED = 0.25
+_ACKNOWLEDGED = 0.15
 """Seconds after which a press is acknowledged although its answer is not ready: people see a spinner until then."""
 _POPUP = 200
 """Characters of a pop-up: telegram.constants of python-telegram-bot 22.8."""
