@@ -122,6 +122,7 @@ class Club:
             lambda name: self._models.get(name or "", model),
             fallback,
             window,
+            self._purse,
             now=now,
             new_id=new_id,
         )

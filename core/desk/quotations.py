@@ -25,7 +25,7 @@ async def quotes(visit: Visit, words: str, page: int = 0) -> Reply:
     first, _, rest = words.partition(" ")
     wall = visit.club.meeting.wall
     if first.lower() in _EXPORT:
-        text = await wall.export(visit.conversation, visit.locale, visit.link_for)
+        text = await wall.export(visit.conversation, visit.reader, visit.locale, visit.link_for)
         file = Attachment("quotes.md", text.encode(), "text/markdown")
         return Reply(sentence("quotes_exported", visit.locale), attachments=(file,))
     if first.lower() in _REMOVE:
@@ -43,7 +43,7 @@ async def quotes(visit: Visit, words: str, page: int = 0) -> Reply:
     pages = -(-len(saved) // _PAGE)
     page = min(max(page, 0), pages - 1)
     here = saved[page * _PAGE : (page + 1) * _PAGE]
-    await wall.show(visit.conversation, here)
+    await wall.show(visit.conversation, visit.reader, here)
     blocks: list[Block] = [heading(say("quotes_title", visit.locale))]
     for one in here:
         parts = [str(one.note.number) + ".", one.heading]

@@ -71,7 +71,9 @@ async def who(visit: Visit, words: str, choice: str | None = None, page: int = 0
     except Missing as missing:
         return await _which(visit, missing, {"do": "who", "words": words[:100]})
     mine = visit.reader if visit.private else None
-    found = await visit.club.meeting.people.who(visit.conversation, words, card.sha256, mine=mine, page=page)
+    found = await visit.club.meeting.people.who(
+        visit.conversation, words, card.sha256, reader=visit.reader, mine=mine, page=page
+    )
     return await _named(visit, found, max(0, min(page, found.pages - 1)))
 
 

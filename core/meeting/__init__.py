@@ -17,6 +17,7 @@ from core.meeting.wraps import Wraps
 from core.model import ChatModel
 from core.post import Post
 from core.retrieval import Ranks
+from core.spending import Purse
 from core.store import Store
 
 
@@ -31,11 +32,12 @@ class Meeting:
         model: Callable[[str | None], ChatModel],
         fallback: ChatModel,
         window: Callable[[], Awaitable[int]] | None,
+        purse: Purse,
         *,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
     ) -> None:
-        means = Means(store, post, ranks, model, fallback, window, now, new_id)
+        means = Means(store, post, ranks, model, fallback, window, purse, now, new_id)
         self.recaps = Recaps(means)
         self.people = People(means)
         self.discussions = Discussions(means)

@@ -1,6 +1,6 @@
 """What the rooms of a meeting share: store, clock, ids, the book as it may be seen now, and the channel's model."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,11 +19,12 @@ from core.model import (
     Payer,
     Reader,
     Said,
+    Span,
 )
 from core.post import Post
 from core.prompts import Prompt
 from core.retrieval import Budgets, Ranks, Source
-from core.spending import Paying
+from core.spending import Paying, Purse
 from core.store import Store
 
 
@@ -37,8 +38,18 @@ class Means:
     model: Callable[[str | None], ChatModel]
     fallback: ChatModel
     window: Callable[[], Awaitable[int]] | None
+    purse: Purse
     now: Callable[[], datetime]
     new_id: Callable[[], str]
+
+    async def count(
+        self, conversation: Conversation, reader: Reader | None, source: Source, runs: Iterable[Span]
+    ) -> None:
+        """Count what a reader is shown of a book against what one may open in a day. Raises ReaderError past that."""
+        for run in runs if reader is not None else ():
+            start, end = source.place_of(run.first), source.place_of(run.last)
+            who = f"{conversation.platform}:{reader.id}" if reader is not None else ""
+            await self.purse.press(who, source.sha256, source.card.title, source.characters, start, end)
 
     async def channel(self, conversation: Conversation) -> int:
         return await self.store.shelf.channel(conversation, self.now())

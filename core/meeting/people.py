@@ -66,11 +66,14 @@ class People:
         name: str,
         choice: str | None = None,
         *,
+        reader: Reader | None = None,
         mine: Reader | None = None,
         page: int = 0,
         size: int = 6,
     ) -> Person:
         """Where `name` stands, up to the club's limit and the place of `mine`; of the chapters one page of `size`.
+
+        What is shown counts as opened by the `reader`.
 
         A name counts as a whole word, case and accents folded; where the book has it with a capital at all, only so
         ("Will" is not "will"). Raises ReaderError for what is no name.
@@ -102,6 +105,7 @@ class People:
         groups = []
         for number, spans in list(by_chapter.items())[page * size : (page + 1) * size]:
             groups.append(Group(number, len(spans), *await self._shown(source, await self._best(source, spans), notes)))
+        await self._means.count(conversation, reader, source, [note.span for note in notes.footnotes])
         await self._means.keep_notes(conversation, notes.footnotes)
         return Person(card, source.limit, name, len(found), first, latest, tuple(groups), pages)
 

@@ -87,8 +87,13 @@ class Wall:
             found.append(Saved(row.id, await source.text(row.span), heading, note, row.votes))
         return tuple(found)
 
-    async def show(self, conversation: Conversation, saved: tuple[Saved, ...]) -> None:
-        """Let the buttons of these answer."""
+    async def show(self, conversation: Conversation, reader: Reader, saved: tuple[Saved, ...]) -> None:
+        """Let the buttons of these answer; what is shown counts as opened by the reader."""
+        channel = await self._means.channel(conversation)
+        for one in saved:
+            note = one.note
+            source = await Source.open(self._means.store, channel, note.book, text_version=note.text_version)
+            await self._means.count(conversation, reader, source, [note.span])
         await self._means.keep_notes(conversation, [one.note for one in saved])
 
     async def like(self, conversation: Conversation, reader: Reader, id: str) -> bool:
@@ -111,12 +116,13 @@ class Wall:
             raise ReaderError("managers_only")
         await self._means.store.quotations.remove(channel, row.id)
 
-    async def export(self, conversation: Conversation, locale: str | None, link: Link | None) -> str:
+    async def export(self, conversation: Conversation, reader: Reader, locale: str | None, link: Link | None) -> str:
         """The wall as Markdown, each with its exact source. Raises Missing for an empty one."""
         channel = await self._means.channel(conversation)
         saved = await self.all(conversation)
         if not saved:
             raise Missing("quotes_none")
+        await self.show(conversation, reader, saved)
         parts = [f"# {say('quotes_title', locale)}"]
         for one in saved:
             note = one.note

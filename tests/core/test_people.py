@@ -10,6 +10,7 @@ from core.errors import ReaderError
 from core.formats import read
 from core.formats.runs import cut_runs
 from core.model import Reader, Reply, SpineFile
+from core.spending import Terms
 from tests.books.planted import TEXT, TITLES, hidden, planted_book
 from tests.clubs import MEMBER, ROOM, TestClub, book_of, lantern_house, long_book, open_club
 from tests.names import Scan, chapters, frequent
@@ -121,3 +122,12 @@ async def test_the_counts_of_a_novel_s_names_are_those_of_a_plain_scan(tmp_path:
             assert found.latest is not None
             assert found.first.note.span.first <= places[0] < found.first.note.span.last
             assert found.latest.note.span.first <= places[-1] < found.latest.note.span.last
+
+
+async def test_what_is_shown_of_a_person_counts_against_what_a_reader_may_open_in_a_day(tmp_path: Path) -> None:
+    async with open_club(tmp_path, terms=Terms(passages_day=130)) as club:
+        await club.shelve(lantern_house())
+        await _who(club, "Mara", MEMBER)
+        with pytest.raises(ReaderError, match="cap_passages"):
+            await _who(club, "Ivo", MEMBER)
+        await _who(club, "Ivo", Reader("other", "en"))
