@@ -56,7 +56,8 @@ class Answers:
         if again:  # half an answer stands there from before a crash: it is replaced by the whole one, not begun anew
             draft.drop()
         try:
-            await draft.status(searching(reader.locale))
+            if not whisper:  # others see the status, and no reply of theirs would take it away
+                await draft.status(searching(reader.locale))
             done, seen = await self._follow(question, draft, whisper=whisper)
             await draft.settle()
             if done is not None:
@@ -67,7 +68,8 @@ class Answers:
                 await draft.status("")
         except LoccitError:
             await draft.settle()
-            await draft.status("")
+            if not whisper:
+                await draft.status("")
             raise
         finally:
             self._running.pop(question.event, None)

@@ -2,9 +2,7 @@
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Coroutine, Mapping
-from functools import partial
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -12,18 +10,18 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
 from adapters.host import Host
-from adapters.lanes import Lanes
 from adapters.slack import forms, incoming
 from adapters.slack.answers import Answers
 from adapters.slack.books import Books
 from adapters.slack.connection import Listening, Sockets
 from adapters.slack.doctor import missing_scopes
-from adapters.slack.door import REFUSED, Door, Rejected, Settings, Unreachable, sdk_log
+from adapters.slack.door import Door, Rejected, Settings, Unreachable, sdk_log
 from adapters.slack.errands import Errands
 from adapters.slack.home import Home
 from adapters.slack.incoming import Bot, Where
 from adapters.slack.people import People
 from adapters.slack.presses import Presses
+from adapters.slack.queue import LONGEST_PAUSE, Queue
 from adapters.slack.replies import Replies
 from adapters.slack.sending import Sender, failure
 from adapters.slack.streaming import Streams
@@ -33,15 +31,12 @@ from core.club import Club
 from core.desk import Desk
 from core.errors import BrokenPromise, LoccitError, OperatorError
 from core.model import Event, Notice
-from core.strings import say
 
 __all__ = ["Settings", "serve"]
 
 log = logging.getLogger(__name__)
 
 COMMAND = "/loccit"
-_LONGEST_PAUSE = 60.0
-"""Seconds between two attempts while Slack cannot be reached."""
 
 
 async def serve(club: Club, *, settings: Settings, host: Host) -> None:
@@ -61,11 +56,8 @@ class Workspace:
         self._host = host
         self._settings = settings
         self._door = Door(settings, Token(settings.token, settings.rotation, club.post, host.now))
-        self._lanes = Lanes()
         self._tasks: set[asyncio.Task[None]] = set()
         self._connection: Sockets | Listening | None = None
-        self._open: Counter[str] = Counter()
-        """Events under way or waiting, by lane."""
         desk = Desk(club, lambda name: f"{COMMAND} {name}", source=host.source, link_for=host.link_for)
         sender = Sender(self._door, club.post)
         replies = Replies(self._door, sender)
@@ -75,14 +67,13 @@ class Workspace:
         self._answers = Answers(club, desk, self._door, sender, Streams(host.clock))
         books = Books(club, desk, self._door, sender, host.folder, host.clock)
         self._errands = Errands(club, desk, self._people, self._answers, books, sender, replies, host.now, host.new_id)
-        self._presses = Presses(club, desk, sender, self._answers, replies, self._keep)
-        self._home = Home(club, desk, self._door)
         self._tending = Tending(club, desk, self._answers, sender, host, self._errands.take_part)
+        self._queue = Queue(club, desk, self._door, self._people, self._errands, host, self._tending.wake)
+        self._presses = Presses(club, desk, sender, self._answers, replies, self._queue.keep)
+        self._home = Home(club, desk, self._door)
         self._bot = Bot("", "")
-        self._fatal: asyncio.Future[None] | None = None
 
     async def run(self) -> None:
-        self._fatal = asyncio.get_running_loop().create_future()
         await self._door.open()
         me = await self._introduced()
         self._bot = Bot(str(me["user_id"]), str(me["team_id"]))
@@ -95,14 +86,12 @@ class Workspace:
             else Sockets(app, self._door, self._host.clock, self._host.sleep)
         )
         unfinished = await self._club.post.unfinished(PLATFORM)
-        for event in unfinished:
-            self._open[event.lane] += 1
-            self._lanes.add(event.lane, partial(self._work, event))
+        self._queue.resume(unfinished)
         await self._patiently(self._connection.open)
         self._host.tell(Notice("run_up", {"platform": "Slack", "name": str(me.get("user") or "")}))
         self._start(self._connection.watch())
         self._start(self._tending.run({event.key for event in unfinished}))
-        await self._fatal
+        await self._queue.fatal
 
     async def close(self) -> None:
         """Within a few seconds: what is under way was committed and is taken up at the next start."""
@@ -110,7 +99,7 @@ class Workspace:
             await self._connection.close()
         for task in list(self._tasks):
             task.cancel()
-        await self._lanes.close()
+        await self._queue.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._door.close()
 
@@ -135,7 +124,7 @@ class Workspace:
                     told = True
                 log.warning("not connected", extra={"code": str(error)})
                 await self._host.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                pause = min(pause * 2, LONGEST_PAUSE)
             else:
                 if told:
                     self._host.tell(Notice("platform_back", {"platform": "Slack"}))
@@ -183,9 +172,9 @@ class Workspace:
             if (press := incoming.press(body)) is not None:
                 self._start(self._press(press))
         elif kind == "message_action" and body.get("callback_id") == incoming.READ_THIS:
-            await self._keep(incoming.shortcut(body, self._bot))
+            await self._queue.keep(incoming.shortcut(body))
         elif kind == "view_submission" and (sent := forms.sent(body)) is not None:
-            await self._keep(incoming.form(body, sent.place, sent.action))
+            await self._queue.keep(incoming.form(body, sent.place, sent.action))
 
     async def _told(self, event: dict[str, Any], team: str) -> None:
         match event.get("type"):
@@ -194,7 +183,7 @@ class Workspace:
                 if read is not None:
                     kept, addressed = read
                     if addressed or await self._errands.takes_part(incoming.where(kept.payload)):
-                        await self._keep(kept)
+                        await self._queue.keep(kept)
             case "app_home_opened" if event.get("tab") in (None, "home"):
                 place = Where(str(event["channel"]), None, str(event["user"]), team)
                 self._start(self._welcome(place))
@@ -208,68 +197,9 @@ class Workspace:
         if event.payload["name"] in forms.NAMES and not event.payload["text"]:
             self._start(self._form(body["trigger_id"], event))
         else:
-            await self._keep(event)
-
-    async def _keep(self, event: Event) -> None:
-        """Commit an event and put it into its lane, unless it is known."""
-        if not await self._club.post.receive(event):
-            return
-        if event.payload["kind"] == "ask" and self._open[event.lane] and not event.payload.get("whisper"):
-            self._start(self._busy(incoming.where(event.payload)))
-        self._open[event.lane] += 1
-        self._lanes.add(event.lane, partial(self._work, event))
+            await self._queue.keep(event)
 
     # Work
-
-    async def _work(self, event: Event) -> None:
-        """An event's outer edge: done, told why not, or tried again once Slack can be reached."""
-        pause = 1.0
-        while True:
-            try:
-                await self._errands.run(event)
-            except Unreachable:
-                await self._host.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
-                continue
-            except Rejected as rejected:
-                if self._refused(rejected):
-                    return  # it stands, and is taken up once the token is mended
-                log.error("nothing can be said there", extra={"code": rejected.error})
-            except Exception:  # noqa: BLE001  # this edge: whatever else happens is ours, and the lane goes on
-                await self._unexpected(event)
-            await self._club.post.finish(event.key)
-            self._tending.wake()
-            self._open[event.lane] -= 1
-            if not self._open[event.lane]:
-                del self._open[event.lane]
-            return
-
-    def _refused(self, rejected: Rejected) -> bool:
-        if rejected.error not in REFUSED or self._fatal is None:
-            return False
-        if not self._fatal.done():
-            error = OperatorError("token_refused", platform="Slack", setting="SLACK_BOT_TOKEN")
-            self._fatal.set_exception(error)
-        return True
-
-    async def _unexpected(self, event: Event) -> None:
-        incident = self._host.new_id()[:8]
-        log.exception("unexpected", extra={"incident": incident})
-        try:
-            await self._errands.unexpected(event, incident)
-        except (Rejected, LoccitError) as error:
-            log.warning("nor can that be said", extra={"code": str(error)})
-
-    async def _busy(self, place: Where) -> None:
-        """A question behind another one: its thread shows at once that it was heard."""
-        reader = await self._desk.reader(place.conversation, await self._people.reader(place))
-        await self._door.call(
-            "assistant.threads.setStatus",
-            hasty=True,
-            channel_id=place.channel,
-            thread_ts=place.thread,
-            status=say("slack_waiting", reader.locale),
-        )
 
     async def _press(self, press: incoming.Press) -> None:
         place = press.place
@@ -299,7 +229,7 @@ class Workspace:
             )
         except (Rejected, Unreachable) as error:
             log.info("no form", extra={"code": str(error)})
-            await self._keep(event)
+            await self._queue.keep(event)
             return
         reader = await self._desk.reader(place.conversation, await self._people.reader(place))
         view = forms.filled(name, place, await self._club.shelf(place.conversation), reader.locale)
@@ -315,7 +245,7 @@ class Workspace:
         try:
             await work
         except Rejected as rejected:
-            if not self._refused(rejected):
+            if not self._queue.refused(rejected):
                 log.warning("refused", extra={"code": rejected.error})
         except Unreachable:
             log.warning("Slack could not be reached")

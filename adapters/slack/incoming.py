@@ -120,7 +120,7 @@ def command(body: Json) -> Event:
     return Event(f"{PLATFORM}:{team}:command:{body['trigger_id']}", PLATFORM, f"{team}:{channel}", payload)
 
 
-def shortcut(body: Json, bot: Bot) -> Event:
+def shortcut(body: Json) -> Event:
     """ "Read this book here", from the menu of a message."""
     team, channel, ts = _team(body), str(body["channel"]["id"]), str(body["message_ts"])
     told = body.get("message") or {}

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.fakes.slack import APP_TOKEN, BOT, Driver, FakeSlack, Message, buttons, shown
@@ -21,8 +22,9 @@ _STEPS = {"<": "‹ Before", ">": "After ›"}
 class _Bot:
     """The program and its workspace; shared by the members of one room."""
 
-    def __init__(self, folder: Path) -> None:
-        self.fake = FakeSlack()
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self.fake = FakeSlack(rates_enforced=False)  # the tiers have tests of their own; a journey would take minutes
+        self._settings = settings
         self.people = Driver(self.fake)
         self._folder = folder
         self._process: asyncio.subprocess.Process | None = None
@@ -47,6 +49,7 @@ class _Bot:
                 "LOCCIT_WEB_PORT": "0",
                 "PYTHONPATH": str(CHECKOUT),
                 "LC_ALL": "C.UTF-8",
+                **self._settings,
             }
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "bot", "run", "--data", str(self._folder / "data")),
@@ -102,10 +105,12 @@ class _Bot:
 class SlackRoom:
     """One member of the channel."""
 
-    capabilities: frozenset[Capability] = frozenset({"second member", "buttons only"})
+    capabilities: frozenset[Capability] = frozenset({"second member", "buttons only", "buttons"})
 
-    def __init__(self, folder: Path, bot: _Bot | None = None, user: str = OWNER) -> None:
-        self._bot = bot or _Bot(folder)
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str] | None = None, *, bot: _Bot | None = None, user: str = OWNER
+    ) -> None:
+        self._bot = bot or _Bot(folder, settings or {})
         self._user = user
         self._passage: Message | None = None
 
@@ -124,7 +129,8 @@ class SlackRoom:
     async def command(self, name: str, words: str = "") -> str:
         await self._bot.running()
         self._bot.heard(self._user)
-        envelope = self._bot.people.slash(CHANNEL, self._user, f"{name} {words}".strip())
+        typed = f"ask without {words}" if name == "without" else f"{name} {words}".strip()
+        envelope = self._bot.people.slash(CHANNEL, self._user, typed)
         await self._bot.fake.sockets.acked(envelope, PATIENCE)
         return await self._said()
 
@@ -171,6 +177,43 @@ class SlackRoom:
             said = self._bot.heard(self._user)
         return "\n".join(said)
 
+    async def choose(self, label: str, *, quietly: bool = False) -> str:
+        """Press the newest button that begins so, in what this member sees; `quietly`: nothing is said to it."""
+        await self._bot.running()
+        self._bot.heard(self._user)
+        for message in reversed(self._mine()):
+            if any(label_of(button).startswith(label) for button in buttons(message)):
+                self._bot.people.press(message, label, self._user)
+                if not quietly:
+                    return await self._said()
+                await self._bot.quiet()
+                return "\n".join(self._bot.heard(self._user))
+        raise AssertionError(f"no button {label!r} among {self.buttons()}")
+
+    def buttons(self) -> list[str]:
+        """The labels this member sees, oldest message first."""
+        return [label_of(button) for message in self._mine() for button in buttons(message)]
+
+    def put(self, words: str) -> None:
+        """Ask and do not wait."""
+        self._bot.people.mention(CHANNEL, self._user, words)
+
+    def speak(self, language: str) -> None:
+        """This member's client speaks another language from now on (what Slack said before is taken to hold a while)."""
+        self._bot.fake.world.user(self._user).locale = language
+
+    async def said(self, words: str) -> str:
+        """Wait for a text that comes unasked."""
+        end = time.monotonic() + PATIENCE
+        while not any(words in shown(message) for message in self._mine()):
+            assert time.monotonic() < end, f"nobody said {words!r}"
+            await self._bot.fake.news(0.5)
+        await self._bot.quiet()
+        return "\n".join(self._bot.heard(self._user))
+
+    def _mine(self) -> list[Message]:
+        return [m for m in self._bot.fake.world.of_bot(CHANNEL) if m.for_user in (None, self._user)]
+
     async def restart(self, *, kill: bool = False) -> str:
         await self._bot.stop(kill=kill)
         await self._bot.running()
@@ -178,7 +221,7 @@ class SlackRoom:
         return "\n".join(self._bot.heard(self._user))
 
     async def second_member(self) -> Room:
-        return SlackRoom(Path(), self._bot, SECOND)
+        return SlackRoom(Path(), bot=self._bot, user=SECOND)
 
     def seen(self) -> list[str]:
         self._bot.heard(self._user)
