@@ -200,6 +200,8 @@ class Bot(discord.AutoShardedClient):
         Slash(self._ours, self.work).register(self.tree)
         self._ears = Lanes()
         self._begun, self._caught_up = asyncio.Event(), asyncio.Event()
+        self._up: set[int] = set()
+        """Shards that are connected and have missed nothing."""
         self._missing: dict[int, int] = {}
         """Shards whose channels have not been caught up yet, each with the number of its session since it last was."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -210,7 +212,7 @@ class Bot(discord.AutoShardedClient):
         self.add_dynamic_items(Button)
         await self.tree.set_translator(Translator())
         await self.tree.sync()
-        self._behind(self._catching.beat(), "beat")
+        self._behind(self._catching.beat(lambda: self._up), "beat")
 
     def _behind(self, work: Coroutine[Any, Any, Any], name: str) -> None:
         task = asyncio.create_task(work, name=name)
@@ -243,6 +245,7 @@ class Bot(discord.AutoShardedClient):
 
     async def on_shard_connect(self, shard: int) -> None:
         """A new session: what was said before it is heard first, so that a channel's order is kept."""
+        self._up.discard(shard)
         self._missing[shard] = self._missing.get(shard, 0) + 1
         self._caught_up.clear()
 
@@ -251,11 +254,21 @@ class Bot(discord.AutoShardedClient):
         session = self._missing.get(shard)
         try:
             await self._catching.catch_up(shard)
+            if self._missing.get(shard) == session:
+                self._up.add(shard)
         finally:
             if self._missing.get(shard) == session:  # else there is a newer one, whose turn is still to come
                 self._missing.pop(shard, None)
             if not self._missing:
                 self._caught_up.set()
+
+    async def on_shard_disconnect(self, shard: int) -> None:
+        self._up.discard(shard)
+
+    async def on_shard_resumed(self, shard: int) -> None:
+        """What happened meanwhile has been told."""
+        if shard not in self._missing:
+            self._up.add(shard)
 
     async def _hear(self, message: discord.Message) -> None:
         with suppress(TimeoutError):  # rather out of order than never
@@ -305,8 +318,7 @@ class Bot(discord.AutoShardedClient):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._once:
-            await self._catching.note()
+        await self._catching.note(self._up)
         await self.close()
 
 

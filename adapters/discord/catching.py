@@ -1,6 +1,7 @@
 """Catching up: after a restart or a session that ended, what was said meanwhile is read from the channels themselves."""
 
 import logging
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,17 +29,15 @@ class Catching:
         self._connection = connection
         self._hearing = hearing
 
-    async def beat(self) -> None:
-        """For as long as we run: note that we are connected."""
+    async def beat(self, connected: Callable[[], Collection[int]]) -> None:
+        """For as long as we run: note which shards are connected and have been caught up."""
         while True:
             await self._connection.host.sleep(BEAT)
-            if self._connection.client.is_ready() and not self._connection.client.is_closed():
-                await self.note()
+            await self.note(connected())
 
-    async def note(self) -> None:
-        """For each shard: another process may be connected when this one is not."""
-        client = self._connection.client
-        for shard in list(client.shards) if isinstance(client, discord.AutoShardedClient) else [0]:
+    async def note(self, shards: Collection[int]) -> None:
+        """For each shard: one may be connected when another is not, here or in another process."""
+        for shard in tuple(shards):
             await self._note(shard)
 
     async def _note(self, shard: int) -> None:
