@@ -1,5 +1,6 @@
 """What a club does between questions: it catches up, talks about the book, agrees on dates. Once for every room with buttons."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +27,16 @@ class ClubRoom(Room, Protocol):
 _ROOMS: dict[str, Callable[[Path, Mapping[str, str]], ClubRoom]] = {"console": ConsoleRoom, "slack": SlackRoom}
 """Those whose adapter drains the outbox by `Desk.letter`."""
 every = pytest.mark.parametrize("kind", sorted(_ROOMS))
+
+
+async def heard(room: ClubRoom, since: int, words: str) -> str:
+    """What was said unasked, once it holds these words: a platform may bring its messages one by one."""
+    for _ in range(60):
+        if words in (said := "\n".join(room.seen()[since:])):
+            return said
+        await asyncio.sleep(0.5)
+        await room.command("about")
+    raise AssertionError(f"nobody said {words!r} in: {said}")
 
 
 class Model:
@@ -103,7 +114,7 @@ async def test_j7_a_discussion_is_prepared_in_private_posted_question_by_questio
             assert edited.count("(kept)") == 2
             before = len(room.seen())
             await room.choose("Post")
-            posted = "\n".join(room.seen()[before:])
+            posted = await heard(room, before, "2/2 ")
             assert "Let us talk about The Lantern House, up to chapter 2" in posted
             assert "1/2 " in posted
             assert "2/2 What would you have written?" in posted
