@@ -42,7 +42,9 @@ def percentiles(seconds: Sequence[float]) -> tuple[float, float]:
 
 async def kills(count: int) -> bool:
     with tempfile.TemporaryDirectory() as folder:
-        found = await killed_at_random_points(Path(folder), questions=count, chats=20, seed=time.time_ns())
+        found = await killed_at_random_points(
+            Path(folder), questions=count, chats=min(20, max(3, count // 10)), seed=time.time_ns()
+        )
     print("kill -9:", ", ".join(f"{name} {value}" for name, value in found.items()))
     return found["answered"] == count and found["twice"] <= found["said perhaps twice"]
 
