@@ -95,7 +95,7 @@ class Answers:
         draft = Draft(connection, write, view.sentence(say("discord_looking", locale)))
         latest: Drafting | None = None
         try:
-            async with aclosing(connection.club.ask(question)) as events:
+            async with aclosing(connection.club.questions.ask(question)) as events:
                 async for event in events:
                     if isinstance(event, Drafting):
                         latest = event
@@ -112,7 +112,7 @@ class Answers:
             await draft.finish()
             if not running.stopped:
                 raise
-            await connection.club.stop(question.event)
+            await connection.club.questions.stop(question.event)
             said = Paragraph((Emphasis((Text(say("answer_stopped", locale)),)),))
             document = (*(latest.document if latest else ()), said)
             await deliveries.show(connection, where, spot, key, [Shown(view.draft_end(document))])
@@ -130,7 +130,7 @@ class Answers:
             ways = (*ways[:-1], (*ways[-1], Choice(say("discord_thread", reader.locale), f"thread:{id}")))
         parts = view.answer(turn.answer, notes, view.fitted(ways), reader.locale)
         await deliveries.show(connection, where, spot, key, parts, turn.id, locale=reader.locale)
-        await connection.club.shown(turn.id)
+        await connection.club.questions.shown(turn.id)
 
     async def stop(self, who: Who, event: str) -> str:
         """Stop the answer to a question; what to tell whoever pressed, "" for nothing. Its asker or a manager may."""
@@ -155,25 +155,25 @@ class Answers:
 
     async def bring_unshown(self, known: frozenset[str]) -> None:
         """Answers that were made before a crash and that nobody saw; `known` events are taken up anyway."""
-        async with aclosing(self._connection.club.unshown(PLATFORM)) as answered:
+        async with aclosing(self._connection.club.questions.unshown(PLATFORM)) as answered:
             async for event in answered:
                 if event.event not in known:
                     try:
                         await self._bring(event)
                     except (Gone, Unwritable):  # nobody will see it any more
-                        await self._connection.club.shown(event.turn.id)
+                        await self._connection.club.questions.shown(event.turn.id)
 
     async def answer_kept(self) -> None:
         """For as long as we run: whenever questions wait for the provider, try to answer them."""
         club, host = self._connection.club, self._connection.host
         while True:
-            if not await club.keeps(PLATFORM):
+            if not await club.questions.keeps(PLATFORM):
                 self.kept.clear()
                 with suppress(TimeoutError):  # another process may have kept one
                     await asyncio.wait_for(self.kept.wait(), _LOOK)
             await host.sleep(PROVIDER_CHECK)
             try:
-                async with aclosing(club.answer_kept(PLATFORM)) as events:
+                async with aclosing(club.questions.answer_kept(PLATFORM)) as events:
                     async for event in events:
                         if isinstance(event, Answered | Unanswered):
                             await self._bring(event)
@@ -200,7 +200,7 @@ class Answers:
         where = event.turn.conversation
         if event.turn.answer.outcome == "general_knowledge":
             # It was for its asker alone, whose token has ended: nobody else is shown it.
-            await connection.club.shown(event.turn.id)
+            await connection.club.questions.shown(event.turn.id)
             return
         reader = await connection.desk.reader(where, Reader(""))
         await self._show(event.turn, reader, Who(where, reader), spot, key)

@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 _AGAIN = 15.0
 """Seconds before a connection that could not be made is tried again."""
-_PATIENCE = 120.0
+_PATIENCE = 900.0
 """Seconds for which new messages wait until missed ones were read."""
 
 

@@ -266,7 +266,7 @@ class Slash:
         return await _quietly(self._models(who_used(interaction), typed))
 
     async def _models(self, who: Who, typed: str) -> list[app_commands.Choice[str]]:
-        _, offered = await self._connection.club.model(who.conversation)
+        _, offered = await self._connection.club.questions.model(who.conversation)
         return _choices([(name[: view.NAME], name[: view.NAME]) for name in offered], typed)
 
 

@@ -189,7 +189,7 @@ class Work:
         if payload.get("reply_to"):
             earlier = await post.turn_of(who.conversation, str(payload["reply_to"]))
         elif who.conversation.thread is not None:
-            latest = await self._connection.club.latest(who.conversation)
+            latest = await self._connection.club.questions.latest(who.conversation)
             # The first follow-up in a thread is about the answer that the thread hangs on.
             start = await post.turn_of(replace(who.conversation, thread=None), who.conversation.thread)
             earlier = latest.id if latest is not None else start

@@ -272,7 +272,7 @@ def hostile_texts(count: int = 500) -> bool:
     return live == literal == 0
 
 
-async def forged(folder: Path, count: int, together: int = 40) -> bool:
+async def forged(folder: Path, count: int, together: int = 12) -> bool:
     """Mutated ids in the channel, true ones in another channel: over the wire, so many under way at once."""
     fake = FakeDiscord(window=0.2, per_second=10**6)
     await fake.start()
@@ -299,7 +299,11 @@ async def forged(folder: Path, count: int, together: int = 40) -> bool:
             ]
             message = fake.world.message(channel, fake.world.bot, "x", components=rows)
             pressed = await mara.press_id(channel, message, custom_id)
-            shown = await mara.settled(pressed)
+            try:
+                shown = await mara.settled(pressed)
+            except AssertionError:
+                found["too late"] += 1  # the machine was busy for three seconds: nothing was shown
+                return
             text = "\n".join(m["content"] for m in shown)
             if GREEN_INK in visible(text) or "Mara" in text:
                 found["passages"] += 1
@@ -318,7 +322,7 @@ async def forged(folder: Path, count: int, together: int = 40) -> bool:
     await fake.stop()
     print(
         f"{count:,} mutated or foreign ids over the wire: {found['passages']} passages, "
-        f"{found['no sentence']} without one clear sentence (wanted: 0, 0)"
+        f"{found['no sentence']} without one clear sentence, {found['too late']} not acknowledged in time (wanted: 0, 0, 0)"
     )
     return not found
 
