@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from core.model.chat import ChatEvent, ChatRequest, Finished, Said, Usage
+from tests.adapters.slack_hostile import hostile
 from tests.adapters.slack_workspace import ANA, BEN, CLUB, served
 from tests.clubs import lantern_house
 from tests.fakes.slack import FakeSlack, buttons, label, shown
@@ -63,6 +64,19 @@ async def test_what_is_streamed_is_escaped_and_inert(tmp_path: Path) -> None:
     )
     async with served(tmp_path, SlowModel(hostile), book=lantern_house()) as there:
         await there.ask(QUESTION)
+        assert there.fake.calls("chat.startStream")
+        assert there.fake.acting == []
+
+
+async def test_forty_hostile_paragraphs_and_a_hostile_file_name_act_on_nobody_on_the_wire(tmp_path: Path) -> None:
+    model = SlowModel("\n\n".join(hostile(40, seed=77)), pause=0.001)
+    async with served(tmp_path, model, book=lantern_house()) as there:
+        there.people.mention(CLUB, ANA, QUESTION)
+        await there.until(
+            lambda message: "⋯" in [label(button) for button in buttons(message)], what="the whole answer"
+        )
+        there.people.upload(CLUB, ANA, "<!channel> https://evil.example @here.epub", b"no book")
+        await there.settled(quiet=1.0)
         assert there.fake.calls("chat.startStream")
         assert there.fake.acting == []
 

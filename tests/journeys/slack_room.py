@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Mapping
@@ -79,9 +80,19 @@ class _Bot:
             assert time.monotonic() < end, "the bot never came to an end"
 
     def _busy(self) -> bool:
+        if self._owing():
+            return True
         standing = self.fake.world.of_bot(CHANNEL)
         status = any(self.fake.world.status.values())
         return status or any(message.streaming or shown(message).endswith("…") for message in standing[-1:])
+
+    def _owing(self) -> bool:
+        """Whether an event is still being dealt with, or a letter is due: what is on record as not done."""
+        with sqlite3.connect(f"file:{self._folder}/data/loccit.db?mode=ro", uri=True) as database:
+            [(events,)] = database.execute("select count(*) from event where done_at is null")
+            now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+            [(letters,)] = database.execute("select count(*) from letter where done_at is null and due <= ?", (now,))
+        return bool(events or letters)
 
     def heard(self, user: str) -> list[str]:
         """What has been shown since this was last asked, in order, each message as it reads now."""
