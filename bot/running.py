@@ -115,7 +115,7 @@ async def run(config: Config, serving: Mapping[str, Serve] | None = None) -> int
         loop.add_signal_handler(sign, _end, stop)
     club = await open_club(config)
     try:
-        club.summarise_behind()
+        club.summaries.work_behind()
         club.tidy_behind()
         with watched():
             return await _serve(serving, web, club, config, stop)

@@ -148,7 +148,7 @@ class TestClub:
             go_on=go_on,
             patient=patient,
         )
-        self.events = [event async for event in self.club.ask(question)]
+        self.events = [event async for event in self.club.questions.ask(question)]
         last = self.events[-1]
         assert isinstance(last, Answered)
         return last.turn

@@ -145,15 +145,15 @@ class Console:
 
     async def resume(self, page: Page) -> None:
         """Take up what the last run left unfinished, and show what came of it."""
-        await self._safely(self._follow(self._club.unshown(PLATFORM), page, resumed=True), page)
+        await self._safely(self._follow(self._club.questions.unshown(PLATFORM), page, resumed=True), page)
         await self._safely(self._follow(self._club.resume(PLATFORM), page, resumed=True), page)
-        self.keeps = await self._club.keeps(PLATFORM)
+        self.keeps = await self._club.questions.keeps(PLATFORM)
 
     async def answer_kept(self, page: Page) -> None:
         """Wait until the provider is back, then show the answers that were kept for it."""
         while self.keeps:
-            await self._safely(self._follow(self._club.answer_kept(PLATFORM), page, resumed=True), page)
-            self.keeps = await self._club.keeps(PLATFORM)
+            await self._safely(self._follow(self._club.questions.answer_kept(PLATFORM), page, resumed=True), page)
+            self.keeps = await self._club.questions.keeps(PLATFORM)
             if self.keeps:
                 await asyncio.sleep(PROVIDER_CHECK)
 
@@ -176,7 +176,7 @@ class Console:
     async def mark(self, page: Page) -> None:
         """Record which answers were seen; what was not is shown at the next start."""
         for turn in page.seen():
-            await self._club.shown(turn)
+            await self._club.questions.shown(turn)
 
     async def close(self) -> None:
         await self._club.close()
@@ -285,7 +285,7 @@ class Console:
     async def _quote(self, words: str, page: Page) -> None:
         if not words:
             raise ReaderError("console_quote_what")
-        card, found = await self._club.find_quote(HERE, words, reader=self._reader, private=True)
+        card, found = await self._club.passages.find_quote(HERE, words, reader=self._reader, private=True)
         page.say(view.quotes(card, found, page.look))
 
     # How far one has read
@@ -366,7 +366,7 @@ class Console:
     async def _put(self, question: Question, page: Page) -> None:
         if not question.text:
             raise ReaderError("question_empty")
-        await self._follow(self._club.ask(question), page)
+        await self._follow(self._club.questions.ask(question), page)
 
     def _question(self, words: str) -> Question:
         event = f"{PLATFORM}:{self._new_id()}"
@@ -376,19 +376,19 @@ class Console:
         """How far the summaries of a book are; "yes" agrees to what they cost, "stop" ends them."""
         word, _, choice = words.partition(" ")
         if word.lower() in _YES:
-            card = await self._club.approve(HERE, self._reader, choice.strip() or None)
+            card = await self._club.summaries.approve(HERE, self._reader, choice.strip() or None)
             page.say(view.sentence(page.look, "index_started", title=card.title))
         elif word.lower() in _STOP:
-            card = await self._club.cancel_indexing(HERE, self._reader, choice.strip() or None)
+            card = await self._club.summaries.cancel(HERE, self._reader, choice.strip() or None)
             page.say(view.sentence(page.look, "index_cancelled_now", title=card.title, index="/index"))
         else:
-            card, found = await self._club.indexing(HERE, words or None)
+            card, found = await self._club.summaries.state(HERE, words or None)
             page.say(view.indexed(card.title, found, page.look))
             if found.state != "done":
-                page.say(view.estimate(card.title, await self._club.estimate(HERE, card.sha256), page.look))
+                page.say(view.estimate(card.title, await self._club.summaries.estimate(HERE, card.sha256), page.look))
 
     async def _model(self, words: str, page: Page) -> None:
-        name, offered = await self._club.model(HERE, words or None)
+        name, offered = await self._club.questions.model(HERE, words or None)
         page.say(view.model(name, offered, page.look))
 
     async def _follow(
@@ -433,7 +433,9 @@ class Console:
                 case Unanswered(question, notice):
                     page.say(view.failed(question, notice, page.look))
                 case Answered():
-                    await self._club.shown(event.turn.id)  # a command that was stopped; whoever ran it is gone
+                    await self._club.questions.shown(
+                        event.turn.id
+                    )  # a command that was stopped; whoever ran it is gone
 
     async def _is_about_the_book_in_use(self, turn: Turn) -> bool:
         """A question to all books, or by another's title, counts for itself: the next one is about the book in use again."""
@@ -454,7 +456,7 @@ class Console:
     # Passages
 
     async def _press(self, number: int, page: Page) -> None:
-        turn = await self._club.latest(HERE)
+        turn = await self._club.questions.latest(HERE)
         if turn is None:
             raise Missing("console_no_answer", number=number)
         if self._opened and (self._opened.turn, self._opened.number) == (turn.id, number):
@@ -466,7 +468,9 @@ class Console:
             raise Missing("console_no_notes", number=number)
         if number not in notes:
             raise Missing("console_no_such_note", count=len(notes), number=number, first=min(notes), last=max(notes))
-        passage = await self._club.press(HERE, notes[number].id, reader=self._reader, locale=self._reader.locale)
+        passage = await self._club.passages.press(
+            HERE, notes[number].id, reader=self._reader, locale=self._reader.locale
+        )
         if passage.ahead and self._warned != (turn.id, number):
             self._warned = (turn.id, number)
             page.say(view.ahead(passage.ahead, number, page.look))
@@ -482,11 +486,11 @@ class Console:
         if not (at.passage.more_after if forward else at.passage.more_before):
             raise Missing("console_book_ends" if forward else "console_book_begins")
         before, after = at.before + (not forward), at.after + forward
-        turn = await self._club.latest(HERE)
+        turn = await self._club.questions.latest(HERE)
         note = next((note for note in turn.answer.footnotes if note.number == at.number), None) if turn else None
         if note is None:
             raise Missing("console_nothing_open")
-        passage = await self._club.press(
+        passage = await self._club.passages.press(
             HERE, note.id, reader=self._reader, before=before, after=after, locale=self._reader.locale
         )
         self._opened = _Opened(at.turn, at.number, passage, before, after)
@@ -500,7 +504,9 @@ class Console:
 
     async def _export(self, words: str, page: Page) -> None:
         form: Form = "html" if words.lower().endswith((".html", ".htm")) else "md"
-        text = await self._club.export(HERE, self._reader.locale, reader=self._reader, form=form, link=self._link)
+        text = await self._club.passages.export(
+            HERE, self._reader.locale, reader=self._reader, form=form, link=self._link
+        )
         path = typed_path(self._folder, words) if words else export_path(self._folder)
         write_new(path, text)
         page.say(view.sentence(page.look, "console_exported", path=str(path)))

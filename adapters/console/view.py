@@ -238,7 +238,9 @@ def estimate(title: str, found: Estimate, look: Look) -> list[str]:
 
 def indexed(title: str, found: Indexed, look: Look) -> list[str]:
     """How far a book's summaries are."""
-    lines = sentence(look, f"index_state_{found.state}", title=title, done=found.done, total=found.total, index="/index")
+    lines = sentence(
+        look, f"index_state_{found.state}", title=title, done=found.done, total=found.total, index="/index"
+    )
     if found.notice is not None:
         lines += sentence(look, found.notice.key, **found.notice.params)
     return lines

@@ -78,7 +78,7 @@ class Answers:
     async def _follow(self, question: Question, draft: Draft, *, whisper: bool) -> tuple[Answered | None, Document]:
         seen: Document = ()
         async with (
-            aclosing(self._club.ask(question)) as events,
+            aclosing(self._club.questions.ask(question)) as events,
             aclosing(_until(events, draft.stopped)) as followed,
         ):
             async for event in followed:
@@ -109,7 +109,7 @@ class Answers:
         else:
             key = done.event or turn.id
             await self._sender.bring(place, key, messages, turn=turn.id, locale=reader.locale, first=first)
-        await self._club.shown(turn.id)
+        await self._club.questions.shown(turn.id)
 
     async def messages(self, place: Where, reader: Reader, turn: Turn) -> tuple[view.Message, ...]:
         """The answer's parts, each with the buttons of its footnotes."""
@@ -120,7 +120,7 @@ class Answers:
     async def _stopped(
         self, place: Where, reader: Reader, question: Question, seen: Document, first: str | None
     ) -> None:
-        await self._club.stop(question.event)
+        await self._club.questions.stop(question.event)
         said = Paragraph((Emphasis((Text(say("answer_stopped", reader.locale)),)),))
         await self._sender.bring(place, question.event, view.messages((*seen, said)), locale=reader.locale, first=first)
 
@@ -138,7 +138,7 @@ class Answers:
             case Answered(turn):
                 messages = await self.messages(place, reader, turn)
                 await self._sender.bring(place, f"{event.event}:kept", messages, turn=turn.id, locale=reader.locale)
-                await self._club.shown(turn.id)
+                await self._club.questions.shown(turn.id)
             case Unanswered(_, notice):
                 text = tell(notice, reader.locale)
                 await self._sender.bring(place, f"{event.event}:kept", (view.words(text),), locale=reader.locale)

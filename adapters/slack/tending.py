@@ -46,12 +46,12 @@ class Tending:
 
     async def run(self, unfinished: set[str]) -> None:
         """First what a crash left unseen; events in `unfinished` are taken up elsewhere and show theirs themselves."""
-        async for done in self._club.unshown(PLATFORM):
+        async for done in self._club.questions.unshown(PLATFORM):
             if done.event not in unfinished:
                 await self._edge(done)
         while True:
-            if await self._club.keeps(PLATFORM):
-                async for event in self._club.answer_kept(PLATFORM):
+            if await self._club.questions.keeps(PLATFORM):
+                async for event in self._club.questions.answer_kept(PLATFORM):
                     if isinstance(event, Answered | Unanswered):
                         await self._edge(event)
             await self._letters()

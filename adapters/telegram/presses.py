@@ -105,7 +105,7 @@ class Presses:
             return await self._questions.stop(press, int(message) if message.isdecimal() else 0)
         id = press.data.removeprefix(view.STEP)
         steps = id != press.data
-        note = not steps and await self._connection.club.is_note(id)
+        note = not steps and await self._connection.club.passages.is_note(id)
         if note and await self._passages.toggle(press, id):
             return ""
         reader = await self._connection.reader(press, rights=not (note or "." in id))

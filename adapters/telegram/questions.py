@@ -82,7 +82,7 @@ class Questions:
     ) -> None:
         writing = Writing(self._connection, heard, where, place, reader.locale)
         try:
-            async with aclosing(self._connection.club.ask(question)) as events:
+            async with aclosing(self._connection.club.questions.ask(question)) as events:
                 async for event in events:
                     if isinstance(event, Drafting):
                         writing.update(event.document)
@@ -106,7 +106,7 @@ class Questions:
     async def _stopped(
         self, question: Question, reader: Reader, where: Conversation, place: Spot, key: str, writing: Writing
     ) -> None:
-        await self._connection.club.stop(question.event)
+        await self._connection.club.questions.stop(question.event)
         plain = view.draft(writing.text, say("answer_stopped", reader.locale))
         await deliveries.show(self._connection, where, place, key, [view.Shown(plain)])
 
@@ -119,7 +119,7 @@ class Questions:
         ways = await desk.ways_on(where, reader, turn, private=private)
         parts = view.answer(turn.answer, notes, ways, reader.locale)
         await deliveries.show(self._connection, where, place, key, parts, turn.id)
-        await self._connection.club.shown(turn.id)
+        await self._connection.club.questions.shown(turn.id)
 
     async def _new_words(self, heard: Heard, text: str) -> bool:
         """False for an edit that changed nothing of the question (a preview that came, a picture exchanged)."""
@@ -161,7 +161,7 @@ class Questions:
 
     async def bring_unshown(self, known: frozenset[str]) -> None:
         """Answers that were made before a crash and that nobody saw; `known` events are taken up anyway."""
-        async for event in self._connection.club.unshown(PLATFORM):
+        async for event in self._connection.club.questions.unshown(PLATFORM):
             if event.event not in known:
                 await self._bring(event)
 
@@ -169,12 +169,12 @@ class Questions:
         """For as long as we run: whenever questions wait for the provider, try to answer them."""
         club, host = self._connection.club, self._connection.host
         while True:
-            if not await club.keeps(PLATFORM):
+            if not await club.questions.keeps(PLATFORM):
                 self.kept.clear()
                 await self.kept.wait()
             await host.sleep(PROVIDER_CHECK)
             try:
-                async with aclosing(club.answer_kept(PLATFORM)) as events:
+                async with aclosing(club.questions.answer_kept(PLATFORM)) as events:
                     async for event in events:
                         if isinstance(event, Answered | Unanswered):
                             await self._bring(event)

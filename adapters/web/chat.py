@@ -73,16 +73,16 @@ class Chat:
                 if not taken_up:
                     await self._take_up()
                     taken_up = True
-                if await self._club.keeps(HERE.platform):
-                    await self._tell_all(self._club.answer_kept(HERE.platform))
+                if await self._club.questions.keeps(HERE.platform):
+                    await self._tell_all(self._club.questions.answer_kept(HERE.platform))
             except LoccitError as error:
                 log.error("not gone on", exc_info=error, extra={"key": error.key})
             await self._host.sleep(every)
 
     async def _take_up(self) -> None:
-        async for unseen in self._club.unshown(HERE.platform):
+        async for unseen in self._club.questions.unshown(HERE.platform):
             if unseen.turn.conversation == HERE:  # the page shows it among the others
-                await self._club.shown(unseen.turn.id)
+                await self._club.questions.shown(unseen.turn.id)
         await self._tell_all(self._club.resume(HERE.platform))
 
     async def _tell_all(self, events: AsyncIterator[LibraryEvent | AskEvent] | AsyncIterator[AskEvent]) -> None:
@@ -101,7 +101,9 @@ class Chat:
         reader = await self._reader(request)
         last = request.query.get("last", "")
         count = int(last) if last.isascii() and last.isdecimal() and len(last) < 6 else SHOWN
-        turns = [turn for turn in await self._club.history(HERE, count + 1, reader.locale) if turn.answer.document]
+        turns = [
+            turn for turn in await self._club.questions.history(HERE, count + 1, reader.locale) if turn.answer.document
+        ]
         answers = [await self._lines.article(turn, reader) for turn in turns[-count:]]
         shelf = await self._club.shelf(HERE)
         return self._pages.page(
@@ -126,7 +128,7 @@ class Chat:
     async def export(self, request: web.Request) -> web.Response:
         reader = await self._reader(request)
         html = request.match_info["form"] == "html"
-        text = await self._club.export(
+        text = await self._club.passages.export(
             HERE,
             reader.locale,
             form="html" if html else "md",
@@ -166,14 +168,14 @@ class Chat:
 
     async def _followed(self) -> str | None:
         """The answer that a question follows up on: the latest, when it was about the book in use and no other."""
-        turn = await self._club.latest(HERE)
+        turn = await self._club.questions.latest(HERE)
         shelf = await self._club.shelf(HERE)
         in_use = [card.sha256 for card in shelf if card.current] or [card.sha256 for card in shelf]
         return turn.id if turn is not None and [sha256 for sha256, _ in turn.books] == in_use else None
 
     async def _note(self, number: int) -> str:
         """The id of a footnote of the latest answer. Raises Missing when there is none of this number."""
-        turn = await self._club.latest(HERE)
+        turn = await self._club.questions.latest(HERE)
         if turn is None:
             raise Missing("console_no_answer", number=number)
         notes = {note.number: note.id for note in turn.answer.footnotes}
@@ -199,7 +201,7 @@ class Chat:
         """End an answer under way: it is not taken up again. What is no longer under way is let be."""
         event = str((await read_json(request)).get("event", ""))[:100]
         if self._streams.stop(event):
-            await self._club.stop(event)
+            await self._club.questions.stop(event)
         return web.Response(status=204)
 
     async def take_book(self, request: web.Request) -> web.StreamResponse:
@@ -236,7 +238,7 @@ class Chat:
             yield self._lines.reply(asked, reader)
             return
         yield {"do": "asked", "text": done.text, "event": done.event}
-        async for event in self._club.ask(done):
+        async for event in self._club.questions.ask(done):
             line = await self._lines.line(event, reader)
             if line is not None:
                 yield line

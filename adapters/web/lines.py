@@ -84,7 +84,7 @@ class Lines:
             "html": await self.article(turn, reader),
             "text": plain(turn.answer.document),
         }
-        await self._club.shown(turn.id)
+        await self._club.questions.shown(turn.id)
         return line
 
     async def article(self, turn: Turn, reader: Reader) -> str:

@@ -97,7 +97,7 @@ class PublicView:
 
 async def _page(club: Club, permit: Permit, locale: str) -> BookPage:
     spot = permit.spot
-    return await club.page(
+    return await club.passages.page(
         permit.conversation,
         spot.book,
         spot.at,
@@ -110,7 +110,7 @@ async def _page(club: Club, permit: Permit, locale: str) -> BookPage:
 
 async def _picture(club: Club, permit: Permit, file: int, zoom: int) -> PagePicture | None:
     spot = permit.spot
-    return await club.page_picture(
+    return await club.passages.page_picture(
         permit.conversation,
         spot.book,
         file,

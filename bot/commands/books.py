@@ -18,14 +18,14 @@ def run(arguments: Namespace, config: Config) -> int:
         desk.show(shapes.text(card, book, desk.locale), view.whole(book))
 
     def passage(desk: Desk, card: BookCard) -> None:
-        found = desk.do(desk.club.open_tag(HERE, card.sha256, typed(arguments.tag), locale=desk.locale))
+        found = desk.do(desk.club.passages.open_tag(HERE, card.sha256, typed(arguments.tag), locale=desk.locale))
         desk.show(shapes.passage(found), view.passage(found, desk.look))
 
     def quote(desk: Desk, card: BookCard) -> None:
         reader = local_reader(desk.locale)
         wanted, limit = typed(arguments.words), arguments.limit
         _, found = desk.do(
-            desk.club.find_quote(HERE, wanted, card.sha256, limit_words=limit, reader=reader, private=True)
+            desk.club.passages.find_quote(HERE, wanted, card.sha256, limit_words=limit, reader=reader, private=True)
         )
         desk.show(shapes.quote(found), view.quotes(card, found, desk.look))
 

@@ -50,7 +50,7 @@ def run(arguments: Namespace, config: Config) -> int:
         watching.enter_context(watched())
         club = await open_club(config)
         if not demo:
-            club.summarise_behind()
+            club.summaries.work_behind()
         club.tidy_behind()
         password = None if demo else arguments.password
         return Console(club, local_reader(config.locale), new_id, Path.cwd(), password, link)

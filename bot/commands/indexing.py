@@ -52,7 +52,7 @@ def run(arguments: Namespace, config: Config) -> int:
 
 async def _follow(desk: Desk, card: BookCard, steps: list[Summarised], *, refresh: bool, live: bool) -> None:
     try:
-        async for step in desk.club.index(HERE, card.sha256, refresh=refresh):
+        async for step in desk.club.summaries.index(HERE, card.sha256, refresh=refresh):
             steps.append(step)
             if live:
                 print(f"\r{step.done}/{step.total}", end="", file=sys.stderr, flush=True)

@@ -19,7 +19,9 @@ def run(arguments: Namespace, config: Config) -> int:
 
     def answer(desk: Desk, card: BookCard, words: str) -> None:
         turn = desk.do(_turn(desk, card, words, arguments))
-        passages = [desk.do(desk.club.press(HERE, note.id, locale=desk.locale)) for note in turn.answer.footnotes]
+        passages = [
+            desk.do(desk.club.passages.press(HERE, note.id, locale=desk.locale)) for note in turn.answer.footnotes
+        ]
         lines = view.answer(turn.answer, desk.look, dialogue=False)
         for note, passage in zip(turn.answer.footnotes, passages, strict=True):
             lines += ["", *view.note(passage, note.number, desk.look)]
@@ -58,9 +60,9 @@ async def _turn(desk: Desk, card: BookCard, words: str, arguments: Namespace) ->
         without_book=arguments.without_book,
         private=True,
     )
-    async for step in desk.club.ask(question):
+    async for step in desk.club.questions.ask(question):
         if isinstance(step, Answered):
-            await desk.club.shown(step.turn.id)  # whoever typed the command reads it now or never
+            await desk.club.questions.shown(step.turn.id)  # whoever typed the command reads it now or never
             return step.turn
     raise RuntimeError("a question ended without an answer")
 

@@ -28,7 +28,7 @@ async def _work(config: Config) -> None:
         asyncio.get_running_loop().add_signal_handler(sign, stop.set)
     club = await open_club(config, works=True)
     try:
-        club.summarise_behind()
+        club.summaries.work_behind()
         print(say("worker_works", config.locale), file=sys.stderr, flush=True)
         with watched():
             await stop.wait()

@@ -149,7 +149,7 @@ class Desk:
             return await notes.pictured(visit, id)
         if id.endswith(notes.SAVE):
             return await quotations.saved(visit, id)
-        if notes.is_note(id) or await self._club.is_note(id):
+        if notes.is_note(id) or await self._club.passages.is_note(id):
             return await notes.opened(visit, id)
         action = await self._club.post.pressed(conversation, reader, id)
         return await self._act(visit, action, event)
@@ -212,10 +212,10 @@ class Desk:
             case "more":
                 return await notes.more(visit, action)
             case "flag":
-                await self._club.flag(visit.conversation, visit.reader, str(action["turn"]))
+                await self._club.questions.flag(visit.conversation, visit.reader, str(action["turn"]))
                 return Reply(sentence("desk_flagged", visit.locale), private=True)
             case "delete":
-                await self._club.delete_answer(visit.conversation, visit.reader, str(action["turn"]))
+                await self._club.questions.delete(visit.conversation, visit.reader, str(action["turn"]))
                 return Reply(sentence("desk_deleted", visit.locale), private=True, deleted=str(action["turn"]))
             case "continue":
                 question = self._question(visit, self._spell("ask"), event)

@@ -26,7 +26,7 @@ def about(visit: Visit, source: str) -> Reply:
 
 async def privacy(visit: Visit) -> Reply:
     """Where text lies, what goes to whom, how long, and how to have it deleted."""
-    model, _ = await visit.club.model(visit.conversation)
+    model, _ = await visit.club.questions.model(visit.conversation)
     goes = "desk_privacy_offline" if model == "offline" else "desk_privacy_model"
     forget = visit.spell("forget")
     parts = [
@@ -39,7 +39,7 @@ async def privacy(visit: Visit) -> Reply:
 
 async def model(visit: Visit, choice: str | None) -> Reply:
     """Which model answers here, and those to choose from."""
-    name, offered = await visit.club.model(visit.conversation, choice)
+    name, offered = await visit.club.questions.model(visit.conversation, choice)
     if name == "offline":
         return Reply(sentence("console_model_offline", visit.locale))
     rows = [

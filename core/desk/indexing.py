@@ -21,7 +21,7 @@ async def index(visit: Visit, words: str) -> Reply:
 
 async def look(visit: Visit, choice: str | None) -> Reply:
     """How far they are, with buttons for what can be done."""
-    card, found = await visit.club.indexing(visit.conversation, choice)
+    card, found = await visit.club.summaries.state(visit.conversation, choice)
     params: dict[str, str | int] = {"title": card.title, "done": found.done, "total": found.total}
     params["index"] = visit.spell("index")
     document = sentence(f"index_state_{found.state}", visit.locale, **params)
@@ -29,7 +29,7 @@ async def look(visit: Visit, choice: str | None) -> Reply:
         document += sentence(found.notice.key, visit.locale, **found.notice.params)
     if found.state == "done":
         return Reply(document)
-    document += estimated(card, await visit.club.estimate(visit.conversation, card.sha256), visit)
+    document += estimated(card, await visit.club.summaries.estimate(visit.conversation, card.sha256), visit)
     acts: list[tuple[str, Action]] = []
     if found.state in ("waiting", "cancelled"):
         acts.append((say("desk_index_yes", visit.locale), {"do": "index", "book": card.sha256, "what": "yes"}))
@@ -41,13 +41,13 @@ async def look(visit: Visit, choice: str | None) -> Reply:
 
 async def agree(visit: Visit, choice: str | None) -> Reply:
     """Somebody who may says yes."""
-    card = await visit.club.approve(visit.conversation, visit.reader, choice)
+    card = await visit.club.summaries.approve(visit.conversation, visit.reader, choice)
     return Reply(sentence("index_started", visit.locale, title=card.title))
 
 
 async def stop(visit: Visit, choice: str | None) -> Reply:
     """No further call is made for this book until somebody agrees again."""
-    card = await visit.club.cancel_indexing(visit.conversation, visit.reader, choice)
+    card = await visit.club.summaries.cancel(visit.conversation, visit.reader, choice)
     return Reply(sentence("index_cancelled_now", visit.locale, title=card.title, index=visit.spell("index")))
 
 

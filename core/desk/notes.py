@@ -100,7 +100,7 @@ async def opened(visit: Visit, id: str) -> Reply:
     Raises Missing and ReaderError as `Club.press` does.
     """
     note, before, after, sure = _steps(id)
-    passage = await visit.club.press(
+    passage = await visit.club.passages.press(
         visit.conversation,
         note,
         reader=visit.reader,
@@ -140,7 +140,7 @@ def _picture(visit: Visit, note: str, passage: Passage) -> tuple[Choice, ...]:
 async def pictured(visit: Visit, id: str) -> Reply:
     """The page picture behind a passage's button. Raises Missing `no_page_picture` when there is none to be had."""
     note = id.removesuffix(".p")
-    pages = await visit.club.picture(visit.conversation, note, reader=visit.reader)
+    pages = await visit.club.passages.picture(visit.conversation, note, reader=visit.reader)
     if not pages:
         raise Missing("no_page_picture")
     back = Choice(say("desk_back", visit.locale), f"{note}.0.0.1", "step")

@@ -82,7 +82,7 @@ async def asked_first(visit: Visit, question: Question) -> Reply | None:
     if visit.private or not (await visit.club.settings(visit.conversation)).get("ask_first"):
         return None
     try:
-        card = await visit.club.about(question)
+        card = await visit.club.questions.about(question)
     except Missing:
         return None  # which book is meant is asked by the answer itself
     if card is None or card.limit_words is not None:

@@ -88,14 +88,14 @@ async def daily(visit: Visit, said: str) -> Reply:
 
 async def saved(visit: Visit, id: str) -> Reply:
     """The passage of a note goes onto the wall."""
-    passage = await visit.club.press(visit.conversation, id.removesuffix(SAVE), reader=visit.reader)
+    passage = await visit.club.passages.press(visit.conversation, id.removesuffix(SAVE), reader=visit.reader)
     new = await visit.club.meeting.wall.save(visit.conversation, visit.reader, passage)
     return Reply(sentence("quotes_saved" if new else "quotes_saved_already", visit.locale), private=True)
 
 
 async def saved_tag(visit: Visit, action: Action) -> Reply:
     """A place that the quote finder named goes onto the wall."""
-    passage = await visit.club.open_tag(
+    passage = await visit.club.passages.open_tag(
         visit.conversation, str(action["book"]), str(action["tag"]), reader=visit.reader
     )
     new = await visit.club.meeting.wall.save(visit.conversation, visit.reader, passage)

@@ -14,7 +14,7 @@ _SHOWN = 5
 
 async def quote(visit: Visit, words: str, choice: str | None = None) -> Reply:
     """Where these words stand, word for word or nearly."""
-    card, found = await visit.club.find_quote(
+    card, found = await visit.club.passages.find_quote(
         visit.conversation, words, choice, reader=visit.reader, private=visit.private
     )
     key = f"console_quote_{found.match}"
@@ -36,7 +36,7 @@ async def quote(visit: Visit, words: str, choice: str | None = None) -> Reply:
 
 async def opened(visit: Visit, action: Action) -> Reply:
     """A place the quote finder named, in its surroundings."""
-    passage = await visit.club.open_tag(
+    passage = await visit.club.passages.open_tag(
         visit.conversation, str(action["book"]), str(action["tag"]), reader=visit.reader, locale=visit.locale
     )
     close = Choice(say("desk_close", visit.locale), CLOSE, "close")
@@ -53,6 +53,8 @@ async def export(visit: Visit) -> Reply:
     files = []
     forms: tuple[tuple[Form, str], ...] = (("md", "text/markdown"), ("html", "text/html"))
     for form, media in forms:
-        text = await visit.club.export(visit.conversation, visit.locale, form=form, link=link, reader=visit.reader)
+        text = await visit.club.passages.export(
+            visit.conversation, visit.locale, form=form, link=link, reader=visit.reader
+        )
         files.append(Attachment(f"loccit.{form}", text.encode(), media))
     return Reply(sentence("desk_exported", visit.locale), attachments=tuple(files))

@@ -126,7 +126,7 @@ async def ready(visit: Visit, event: Ready) -> Reply:
         document += estimated(card, event.estimate, visit)
         if event.estimate.asks:
             rows = (*rows, await yes_choice(visit, card))
-    cover = None if event.known else await visit.club.cover(visit.conversation, card.sha256)
+    cover = None if event.known else await visit.club.passages.cover(visit.conversation, card.sha256)
     return Reply(document, rows, picture=cover)
 
 

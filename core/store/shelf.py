@@ -249,7 +249,13 @@ def _cards(channel: int) -> Select[*tuple[Any, ...]]:
     )
     return (
         _here(channel)
-        .add_columns(_rights.added_at, _rights.added_by, _rights.limit_words, _channel.current, *(_extraction[fact] for fact in facts))
+        .add_columns(
+            _rights.added_at,
+            _rights.added_by,
+            _rights.limit_words,
+            _channel.current,
+            *(_extraction[fact] for fact in facts),
+        )
         .join(schema.channel, _channel.id == _rights.channel)
         .join(
             schema.extraction,

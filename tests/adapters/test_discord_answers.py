@@ -47,7 +47,7 @@ async def test_a_reply_follows_up_on_the_answer_it_replies_to_and_one_without_a_
         first = await site.ask("Who is Ivo?")
         reply = await site.ivo.reply(site.channel, first, "And how did he arrive?")
         second = await site.answer_to(reply)
-        turns = await club.club.history(_conversation(site))
+        turns = await club.club.questions.history(_conversation(site))
         assert turns[1].reply_to == turns[0].id
         silent = [await site.ivo.reply(site.channel, second, "And then?", ping=False) for _ in range(2)]
         hint = await site.answer_to(silent[0])
@@ -83,8 +83,8 @@ async def test_a_thread_uses_its_channels_book_and_its_first_question_follows_th
         answer = await site.answer_to(await site.ivo.mention(thread, "Whose coat was in the suitcase?"))
         assert "[1]" in text_of(answer)
         assert answer["channel_id"] == str(thread.id)
-        turns = await club.club.history(_conversation(site))
-        within = await club.club.history(Conversation("discord", str(site.channel.id), str(thread.id)))
+        turns = await club.club.questions.history(_conversation(site))
+        within = await club.club.questions.history(Conversation("discord", str(site.channel.id), str(thread.id)))
         assert within[-1].reply_to == turns[0].id
         assert GREEN_INK in said(await site.opened(first, "1"))
         assert "oilskin" in said(await site.opened(answer, "1", by=site.mara))

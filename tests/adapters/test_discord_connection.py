@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import discord
@@ -194,8 +195,16 @@ async def test_doctor_names_the_invite_link_and_what_is_missing_in_which_channel
 
 
 async def test_loccit_run_with_a_refused_token_says_so_and_ends_with_78(site: Site, tmp_path: Path) -> None:
-    settings = {"DISCORD_TOKEN": "another", "DISCORD_API_BASE": site.fake.api, "DISCORD_GATEWAY": site.fake.gateway_url}
-    ran = await asyncio.to_thread(loccit, "run", data=tmp_path / "data", LOCCIT_WEB_PORT="0", **settings)
+    run = partial(
+        loccit,
+        "run",
+        data=tmp_path / "data",
+        LOCCIT_WEB_PORT="0",
+        DISCORD_TOKEN="another",
+        DISCORD_API_BASE=site.fake.api,
+        DISCORD_GATEWAY=site.fake.gateway_url,
+    )
+    ran = await asyncio.to_thread(run)
     assert ran.code == 78
     assert "Discord refused the token" in ran.err
     assert "DISCORD_TOKEN" in ran.err

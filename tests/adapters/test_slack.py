@@ -320,17 +320,18 @@ async def test_hundreds_of_forged_and_foreign_buttons_open_nothing_and_each_gets
 
 async def test_questions_to_talk_about_are_drafted_in_private_and_posted_each_for_itself(tmp_path: Path) -> None:
     """Journey J7."""
-    async with FakeSlack(rates_enforced=False) as fake, served(
-        tmp_path, ScriptedModel([DRAFT, "She kept it in green ink. [f1-0-42]"]), book=lantern_house(), fake=fake
-    ) as there:
+    async with (
+        FakeSlack(rates_enforced=False) as fake,
+        served(
+            tmp_path, ScriptedModel([DRAFT, "She kept it in green ink. [f1-0-42]"]), book=lantern_house(), fake=fake
+        ) as there,
+    ):
         there.people.slash(CLUB, ANA, "discuss")
         draft = await whispered(there, ANA)
         assert "Why green ink?" in shown(draft)
         assert {"Post"} <= set(labels(draft))
         there.people.press(draft, "Post", ANA)
-        await there.until(
-            lambda message: message.for_user is None and "Why green ink?" in shown(message), what="it"
-        )
+        await there.until(lambda message: message.for_user is None and "Why green ink?" in shown(message), what="it")
         await there.settled()
         posted = [message for message in fake.world.of_bot(CLUB) if message.for_user is None]
         assert len(posted) >= 4

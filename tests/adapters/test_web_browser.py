@@ -310,7 +310,7 @@ async def test_a_page_of_a_pdf_is_a_picture_with_the_range_marked_brought_into_s
         await page.get_by_label("Add a book").set_input_files(paged(tmp_path / "three.pdf"))
         await expect(page.get_by_text(re.compile("^Ready"))).to_be_visible()
         [card] = await desk.club.club.shelf(HERE)
-        text = (await desk.club.club.page(HERE, card.sha256, Position(1, 0))).text
+        text = (await desk.club.club.passages.page(HERE, card.sha256, Position(1, 0))).text
         span = Span(1, len(text) - 120, len(text) - 20)
         await desk.read(Spot(card.sha256, card.text_version, span.first, span))
         picture = page.get_by_role("img", name="Picture of page 2")

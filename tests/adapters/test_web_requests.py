@@ -61,10 +61,10 @@ async def test_a_browser_that_leaves_does_not_end_the_work(tmp_path: Path) -> No
             response = await session.post(f"{served.address}/say", json={"text": "Who is Mara?"}, headers=headers)
             response.close()
         for _ in range(200):
-            if await club.club.history(HERE):
+            if await club.club.questions.history(HERE):
                 break
             await asyncio.sleep(0.05)
-        [turn] = await club.club.history(HERE)
+        [turn] = await club.club.questions.history(HERE)
         assert turn.question == "Who is Mara?"
 
 
@@ -97,7 +97,7 @@ async def test_nothing_is_done_for_another_page_and_nothing_under_another_name(t
                         assert response.status == status, (headers, said)
                         assert re.search(r"[.][\s\S]*$", said), said
         assert len(await club.club.shelf(HERE)) == 1
-        assert len(await club.club.history(HERE)) == 1
+        assert len(await club.club.questions.history(HERE)) == 1
 
 
 async def test_another_page_cannot_embed_or_read_what_is_here_but_may_link_to_it(tmp_path: Path) -> None:
@@ -369,7 +369,7 @@ async def linked(club: TestClub, served: Served, reader: Reader | None = MEMBER)
     """A link to the first note of an answer given in CHAT."""
     await club.shelve(lantern_house(), CHAT)
     turn = await club.ask("What did Mara keep the log in?", conversation=CHAT)
-    passage = await club.club.press(CHAT, turn.answer.footnotes[0].id)
+    passage = await club.club.passages.press(CHAT, turn.answer.footnotes[0].id)
     return served.links.link_for(CHAT, passage, reader)
 
 
@@ -431,7 +431,7 @@ async def test_no_change_of_a_link_opens_anything(tmp_path: Path) -> None:
             "x" * 5_000,
         ]
         note = (await club.ask("Whose coat was in the suitcase?", conversation=CHAT)).answer.footnotes[0]
-        foreign = other_key.link_for(CHAT, await club.club.press(CHAT, note.id), MEMBER).rsplit("/", 1)[1]
+        foreign = other_key.link_for(CHAT, await club.club.passages.press(CHAT, note.id), MEMBER).rsplit("/", 1)[1]
         for name in [*forged, foreign]:
             # The last letter of a base64 text may hold spare bits: then another letter spells the same signature.
             if name[:-1] == token[:-1]:
@@ -445,9 +445,9 @@ async def test_no_change_of_a_link_opens_anything(tmp_path: Path) -> None:
 async def test_a_link_is_bound_to_its_channel_whoever_holds_it(tmp_path: Path) -> None:
     async with open_club(tmp_path / "data") as club, serve_web(club, tmp_path / "web") as served:
         link = await linked(club, served)
-        latest = await club.club.latest(CHAT)
+        latest = await club.club.questions.latest(CHAT)
         assert latest is not None
-        passage = await club.club.press(CHAT, latest.answer.footnotes[0].id)
+        passage = await club.club.passages.press(CHAT, latest.answer.footnotes[0].id)
         elsewhere = served.links.link_for(ELSEWHERE, passage, MEMBER)  # whose shelf has no such book
         assert (await opened(link))[0] == 200
         assert (await opened(elsewhere))[0] == 404
@@ -459,7 +459,7 @@ async def test_what_is_read_by_a_link_counts_with_what_its_reader_presses(tmp_pa
         book = long_book(chapters=2)
         await club.shelve(book, CHAT)
         passages = [
-            await club.club.open_tag(
+            await club.club.passages.open_tag(
                 CHAT, None, tag(next(run for run in book.runs if run.file == file)), reader=Reader("p")
             )
             for file in (1, 2)
@@ -472,7 +472,7 @@ async def test_what_is_read_by_a_link_counts_with_what_its_reader_presses(tmp_pa
             assert status == 422, reader
             assert "as much of The Log of Days today" in page
         with pytest.raises(ReaderError, match="cap_passages"):
-            await club.club.open_tag(CHAT, None, passages[1].tag, before=50, after=50, reader=MEMBER)
+            await club.club.passages.open_tag(CHAT, None, passages[1].tag, before=50, after=50, reader=MEMBER)
 
 
 def test_the_key_is_made_once_is_its_owners_alone_and_outlives_a_restart(tmp_path: Path) -> None:

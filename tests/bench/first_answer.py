@@ -39,11 +39,11 @@ async def whole(path: Path, folder: Path) -> dict[str, float]:
 
         async for event in club.club.add_book(upload):
             mark(event)
-        async for answer in club.club.ask(Question("bench-question", ROOM, MEMBER, QUESTION)):
+        async for answer in club.club.questions.ask(Question("bench-question", ROOM, MEMBER, QUESTION)):
             if isinstance(answer, Answered):
                 marks["first answer"] = time.perf_counter() - began
         again = time.perf_counter()
-        async for answer in club.club.ask(Question("bench-again", ROOM, MEMBER, QUESTION)):
+        async for answer in club.club.questions.ask(Question("bench-again", ROOM, MEMBER, QUESTION)):
             if isinstance(answer, Answered):
                 marks["second answer alone"] = time.perf_counter() - again
     assert {Accepted.__name__, Ready.__name__} <= set(marks)

@@ -56,7 +56,9 @@ def _serve(pipe: Connection) -> None:
 async def _ask(club: Club, where: Conversation) -> float:
     number = next(_numbers)
     began = time.perf_counter()
-    async for event in club.ask(Question(f"e{number}", where, Reader(f"r{number}"), f"What happened on day {_day()}?")):
+    async for event in club.questions.ask(
+        Question(f"e{number}", where, Reader(f"r{number}"), f"What happened on day {_day()}?")
+    ):
         if isinstance(event, Answered):
             return time.perf_counter() - began
     raise RuntimeError("no answer")
@@ -103,7 +105,7 @@ async def measure(url: str, folder: Path, channels: int, rounds: int, in_flight:
         for number in range(5 * rounds):
             await shelve(store, number, _PARTS, shelf)
         # The book that is asked about is summarised first: it is not among the five.
-        async for _ in club.index(places[0], book.title):
+        async for _ in club.summaries.index(places[0], book.title):
             pass
         await _round(club, places[:20])  # warm
         with watched(MOST, lambda seconds, busy, place: blocked[indexing].append((busy, seconds, place))):
@@ -137,7 +139,7 @@ async def measure(url: str, folder: Path, channels: int, rounds: int, in_flight:
 
 
 async def _index(club: Club, shelf: Conversation, number: int) -> None:
-    async for _ in club.index(shelf, f"Book {number}"):
+    async for _ in club.summaries.index(shelf, f"Book {number}"):
         pass
 
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,6 +76,14 @@ class Program:
         self._data = data
         self._process: asyncio.subprocess.Process | None = None
 
+    async def __aenter__(self) -> "Program":
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._process is not None and self._process.returncode is None:
+            await self.end(signal.SIGKILL)
+
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
             *command("run", "--data", str(self._data)),
@@ -96,18 +104,17 @@ def _percentile(seconds: list[float], share: float) -> float:
 
 async def acks(folder: Path, channels: int = 20, questions: int = 100) -> bool:
     """5 books arrive and are indexed while 100 questions stream in 20 channels, presses and commands in between."""
-    async with FakeOpenAI(_provider) as provider, FakeSlack() as fake:
+    async with FakeOpenAI(_provider) as provider, FakeSlack() as fake, AsyncExitStack() as stack:
         people = Driver(fake)
-        program = Program(fake, provider.url, folder / "data")
         names = [f"C{number:04d}" for number in range(channels)]
         for name in names:
             fake.world.channel(name, creator="U1").members |= {BOT, "U1"}
         fake.world.user("U1")
-        await program.start()
+        program = await stack.enter_async_context(Program(fake, provider.url, folder / "data"))
         small = await asyncio.to_thread(write_long_text, folder / "small.md", 2, 4_000)
         for name in names:
             people.upload(name, "U1", "small.md", small.read_bytes())
-        await _said(fake, lambda text: "2 chapters" in text, channels, 300)
+        await _said(fake, lambda text: text.startswith("small\n"), channels, 300)
         began = len(fake.sockets.envelopes)
         for number in range(5):
             book = await asyncio.to_thread(write_long_text, folder / f"book{number}.md", 30 + number, 16_000)
@@ -116,7 +123,7 @@ async def acks(folder: Path, channels: int = 20, questions: int = 100) -> bool:
         for number in range(questions):
             fake.world.user(f"U{2 + number}")
             where = names[5 + number % (channels - 5)]
-            people.mention(where, f"U{2 + number}", f"Who was it on day {1007 + dice.randrange(500) * 7}?")
+            people.mention(where, f"U{2 + number}", f"Who was it on day {1007 + dice.randrange(10) * 7}?")
             if number % 5 == 0:
                 people.slash(where, "U1", "toc")
             await asyncio.sleep(0.05)
@@ -148,16 +155,15 @@ async def _said(fake: FakeSlack, fits: object, count: int, patience: float) -> N
 
 async def repeats(folder: Path, questions: int = 100, later: float = 60.0) -> bool:
     """Each event told at 0 s, 3 s and 60 s; the program is killed in between."""
-    async with FakeSlack(rates_enforced=False) as fake:
+    async with FakeSlack(rates_enforced=False) as fake, AsyncExitStack() as stack:
         people = Driver(fake)
         fake.world.user("U1")
-        program = Program(fake, "", folder / "data")
         fake.world.channel(CLUB, creator="U1").members |= {BOT, "U1"}
-        await program.start()
+        program = await stack.enter_async_context(Program(fake, "", folder / "data"))
         book = await asyncio.to_thread(write_long_text, folder / "small.md", 2, 4_000)
         people.upload(CLUB, "U1", "small.md", book.read_bytes())
-        await _said(fake, lambda text: "2 chapters" in text, 1, 60)
-        asked = [people.mention(CLUB, f"U{9 + n}", f"Who was it on day {1007 + n % 30 * 7}?") for n in range(questions)]
+        await _said(fake, lambda text: text.startswith("small\n"), 1, 60)
+        asked = [people.mention(CLUB, f"U{9 + n}", f"Who was it on day {1007 + n % 10 * 7}?") for n in range(questions)]
         await asyncio.sleep(3)
         for done in asked:
             for envelope in done.envelopes:

@@ -47,7 +47,9 @@ async def ask(club: TestClub, where: Conversation, reader: str) -> tuple[str, fl
     began = time.perf_counter()
     ended = "nothing"
     try:
-        async for event in club.club.ask(Question(f"e{number}", where, Reader(reader), f"What ink was it, {number}?")):
+        async for event in club.club.questions.ask(
+            Question(f"e{number}", where, Reader(reader), f"What ink was it, {number}?")
+        ):
             if isinstance(event, Answered):
                 ended = event.turn.model
     except LoccitError as error:

@@ -102,7 +102,7 @@ class Turns:
     async def ask(self, question: str, seat: int) -> float:
         first = 0.0
         place = Conversation("bench", f"seat{seat}")
-        async for event in self._club.club.ask(
+        async for event in self._club.club.questions.ask(
             Question(f"event {question}", place, Reader(f"reader{seat}", "en"), question)
         ):
             match event:

@@ -345,7 +345,7 @@ async def test_a_question_to_all_books_numbers_their_files_through_and_each_note
     async with open_club(tmp_path, model) as club:
         books = [await club.shelve(lantern_house()), await club.shelve(second)]
         turn = await club.ask("What ink was the log kept in?", every_book=True)
-        opened = [await club.club.press(ROOM, note.id) for note in turn.answer.footnotes]
+        opened = [await club.club.passages.press(ROOM, note.id) for note in turn.answer.footnotes]
     assert said(turn) == "Once [1]. Twice [2]."
     assert [passage.book for passage in opened] == books
     assert {passage.quote for passage in opened} == {"Mara kept the lighthouse log in green ink."}
@@ -405,12 +405,14 @@ async def test_in_a_chat_a_question_is_quoted_to_meanwhile_kept_and_answered_onc
         meanwhile = await club.ask("What ink was the log kept in?", event="kept", patient=True)
         assert meanwhile.model == "offline"
         assert [notice.key for notice in meanwhile.answer.notices] == ["model_down", "interim_quotes", "question_kept"]
-        assert [event async for event in club.club.answer_kept("console") if isinstance(event, Answered)] == []
+        assert [
+            event async for event in club.club.questions.answer_kept("console") if isinstance(event, Answered)
+        ] == []
     async with open_club(tmp_path, model) as club:
-        answers = [event async for event in club.club.answer_kept("console") if isinstance(event, Answered)]
+        answers = [event async for event in club.club.questions.answer_kept("console") if isinstance(event, Answered)]
         assert [said(event.turn) for event in answers] == ["The log was kept in green ink [1]."]
-        assert [event async for event in club.club.answer_kept("console")] == []
-        opened = await club.club.press(ROOM, meanwhile.answer.footnotes[0].id)
+        assert [event async for event in club.club.questions.answer_kept("console")] == []
+        opened = await club.club.passages.press(ROOM, meanwhile.answer.footnotes[0].id)
         assert opened.quote == "Mara kept the lighthouse log in green ink."
     model.finish()
 
@@ -421,7 +423,7 @@ async def test_a_question_that_waited_a_day_is_given_up(tmp_path: Path) -> None:
         await club.shelve(lantern_house())
         await club.ask("What ink?", patient=True)
         club.clock.pass_minutes(24 * 60 + 1)
-        assert [event async for event in club.club.answer_kept("console")] == []
+        assert [event async for event in club.club.questions.answer_kept("console")] == []
     model.finish()
 
 

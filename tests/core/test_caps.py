@@ -101,7 +101,7 @@ async def test_a_question_at_a_cap_is_answered_and_not_kept_for_tomorrows_money(
         await club.shelve(lantern_house())
         turn = await club.ask("Who lights the lamp?", patient=True)
         assert "question_kept" not in _keys(turn)
-        assert not await club.club.keeps("console")
+        assert not await club.club.questions.keeps("console")
         assert isinstance(club.events[-1], Answered)
         assert not club.events[-1].kept
 
@@ -141,7 +141,7 @@ async def test_summaries_pause_at_a_cap_and_go_on_when_the_month_turns(tmp_path:
     model = _model()
     async with open_club(tmp_path, model, terms=_caps(total_month="0.02"), clock=clock, sleep=sleep) as club:
         await club.shelve(long_book(chapters=7))
-        club.club.summarise_behind()
+        club.club.summaries.work_behind()
         async with asyncio.timeout(60):
             while await club.store.books.unsummarised():  # noqa: ASYNC110  # nobody tells of rows
                 await asyncio.sleep(0.01)
@@ -158,7 +158,7 @@ async def test_waiting_for_summaries_says_that_a_cap_is_reached_and_keeps_what_i
         steps: list[Summarised] = []
 
         async def wait() -> None:
-            async for step in club.club.index(ROOM, book):
+            async for step in club.club.summaries.index(ROOM, book):
                 steps.append(step)  # noqa: PERF401  # what came before the error counts
 
         with pytest.raises(LimitReached, match="cap_total_month"):
@@ -199,7 +199,7 @@ async def test_a_reader_opens_only_so_much_of_a_book_in_a_day_and_a_repeat_is_fr
             notes += [note.id for note in (await club.ask(f"What happened on day {1000 + 7 * day}?")).answer.footnotes]
 
         async def press(note: str, reader: Reader | None = MEMBER, after: int = 0) -> str:
-            return (await club.club.press(ROOM, note, reader=reader, after=after)).quote
+            return (await club.club.passages.press(ROOM, note, reader=reader, after=after)).quote
 
         async def press_on() -> None:
             for steps in range(1, 60):
@@ -220,18 +220,18 @@ Route = Callable[[TestClub, Reader | None, int], Awaitable[object]]
 
 async def _by_tag(club: TestClub, reader: Reader | None, number: int) -> object:
     run = long_book(chapters=3).runs[3 * number]
-    return await club.club.open_tag(ROOM, None, tags.tag(run), reader=reader)
+    return await club.club.passages.open_tag(ROOM, None, tags.tag(run), reader=reader)
 
 
 async def _by_quote(club: TestClub, reader: Reader | None, number: int) -> object:
     book = long_book(chapters=3)
     run = book.runs[3 * number]
-    return await club.club.find_quote(ROOM, book.files[run.file].text[run.start : run.end], reader=reader)
+    return await club.club.passages.find_quote(ROOM, book.files[run.file].text[run.start : run.end], reader=reader)
 
 
 async def _by_page(club: TestClub, reader: Reader | None, number: int) -> object:
     [card] = await club.club.shelf(ROOM)
-    return await club.club.page(ROOM, card.sha256, Position(number, 0), reader=reader)
+    return await club.club.passages.page(ROOM, card.sha256, Position(number, 0), reader=reader)
 
 
 @pytest.mark.parametrize("route", [_by_tag, _by_quote, _by_page])
@@ -264,9 +264,9 @@ async def test_an_export_counts_its_passages_and_says_in_their_place_that_there_
         for day in range(1, 6):
             await club.ask(f"What happened on day {1000 + 7 * day}?")
         refused = say("cap_passages", "en", title="The Log of Days")[:40]
-        text = await club.club.export(ROOM, "en", reader=MEMBER)
+        text = await club.club.passages.export(ROOM, "en", reader=MEMBER)
         assert 0 < text.count(refused) < text.count("**[")
-        assert await club.club.export(ROOM, "en", reader=MEMBER) == text
+        assert await club.club.passages.export(ROOM, "en", reader=MEMBER) == text
         with pytest.raises(ReaderError, match="cap_passages"):
             await _by_quote(club, MEMBER, 40)
 
@@ -277,16 +277,16 @@ async def test_page_pictures_count_the_text_they_show(tmp_path: Path) -> None:
         sha256 = await upload(club, pdf)
         turn = await club.ask("What did the cat say on the quay?")
         note = turn.answer.footnotes[0]
-        assert await club.club.picture(ROOM, note.id, reader=MEMBER)
-        assert await club.club.page_picture(ROOM, sha256, note.span.file, reader=MEMBER)
+        assert await club.club.passages.picture(ROOM, note.id, reader=MEMBER)
+        assert await club.club.passages.page_picture(ROOM, sha256, note.span.file, reader=MEMBER)
 
         async def leaf_through() -> None:
             for file in range(3):
-                await club.club.page_picture(ROOM, sha256, file, reader=MEMBER)
+                await club.club.passages.page_picture(ROOM, sha256, file, reader=MEMBER)
 
         with pytest.raises(ReaderError, match="cap_passages"):
             await leaf_through()
-        assert await club.club.picture(ROOM, note.id, reader=MEMBER)
+        assert await club.club.passages.picture(ROOM, note.id, reader=MEMBER)
 
 
 def test_at_the_console_the_cap_holds_only_when_it_is_set() -> None:
@@ -307,7 +307,7 @@ async def test_a_reader_who_asks_without_end_stays_under_the_cap_and_keeps_nobod
         async def one(number: int) -> str:
             question = Question(f"flood-{number}", ELSEWHERE, Reader("flood"), f"What ink, {number}?")
             try:
-                async for event in club.club.ask(question):
+                async for event in club.club.questions.ask(question):
                     if isinstance(event, Answered):
                         return event.turn.model
             except ReaderError as error:

@@ -79,7 +79,7 @@ async def test_the_draft_is_the_organisers_and_each_posted_question_its_own_mess
             "5 · Ch. 2",
         ]
         for choice in notes(draft):
-            await club.club.press(ROOM, choice.id)
+            await club.club.passages.press(ROOM, choice.id)
         with pytest.raises(Missing, match="not_your_button"):
             await press(club, draft, "Post", MEMBER)
         await press(club, draft, "Keep 2")
@@ -94,7 +94,7 @@ async def test_the_draft_is_the_organisers_and_each_posted_question_its_own_mess
         ]
         for _, reply in sent[1:]:
             assert reply.turn
-            assert (await club.club.press(ROOM, notes(reply)[0].id)).span.file in (1, 2)
+            assert (await club.club.passages.press(ROOM, notes(reply)[0].id)).span.file in (1, 2)
         with pytest.raises(ReaderError, match="discuss_posted"):
             await press(club, kept, "Post")
         assert await drained(club) == []
@@ -240,7 +240,7 @@ async def posted(club: TestClub) -> int:
         assert MARK in text or "What do you make of this passage?" in text, text
         assert notes(reply), text
         for choice in notes(reply):
-            assert (await club.club.press(ROOM, choice.id)).span.file < 3
+            assert (await club.club.passages.press(ROOM, choice.id)).span.file < 3
     return own
 
 

@@ -48,7 +48,7 @@ async def test_the_positions_in_both_forms_read_back_as_the_same_spans_with_the_
     async with open_club(tmp_path) as club:
         spans = await asked(club)
         for form in ("md", "html"):
-            exported = await club.club.export(ROOM, "en", form=form, link=address)
+            exported = await club.club.passages.export(ROOM, "en", form=form, link=address)
             assert read_back(exported, form) == spans
             links = re.findall(r"http://127\.0\.0\.1:8321/read/\w+/test-1/(f[\d-]+)#mark", exported)
             assert [references(link) for link in links] == [references(f"f{s.file}-{s.start}-{s.end}") for s in spans]
@@ -71,7 +71,7 @@ class Tags(HTMLParser):
 async def test_the_html_file_needs_nothing_else_and_runs_nothing(tmp_path: Path) -> None:
     async with open_club(tmp_path) as club:
         await asked(club)
-        exported = await club.club.export(ROOM, "en", form="html", link=address)
+        exported = await club.club.passages.export(ROOM, "en", form="html", link=address)
     for name, attributes in Tags(exported).found:
         assert name not in ("script", "img", "iframe", "object", "embed", "link", "base", "form", "svg"), name
         assert not [attribute for attribute in attributes if attribute.startswith("on") or attribute == "src"]
@@ -88,7 +88,7 @@ async def test_both_forms_end_at_the_clubs_limit(tmp_path: Path) -> None:
         await asked(club)
         await club.club.progress(ROOM, MEMBER, words="finished 1")
         for form in ("md", "html"):
-            exported = await club.club.export(ROOM, "en", form=form, link=address)
+            exported = await club.club.passages.export(ROOM, "en", form=form, link=address)
             assert "green ink" in exported
             for later in ("oilskin", "suitcase held", "Tuesday ferry"):
                 assert later not in exported.replace(ASKED[1], ""), (form, later)
@@ -99,7 +99,7 @@ async def test_what_an_answer_says_stands_in_the_html_letter_for_letter(tmp_path
     async with open_club(tmp_path) as club:
         await club.shelve(long_book(chapters=2))
         turn = await club.ask("What happened on the day of the storm?")
-        exported = LexborHTMLParser(await club.club.export(ROOM, "es", form="html"))
+        exported = LexborHTMLParser(await club.club.passages.export(ROOM, "es", form="html"))
     shown = " ".join(exported.text().split())
     for line in plain(turn.answer.document).splitlines():
         words = " ".join(line.removeprefix("> ").split())

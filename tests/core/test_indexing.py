@@ -147,10 +147,10 @@ async def test_a_club_that_closes_in_the_midst_of_summaries_closes_at_once_and_g
     stuck = _Stuck()
     async with open_club(tmp_path, stuck) as here:
         await here.shelve(lantern_house())
-        here.club.summarise_behind()
+        here.club.summaries.work_behind()
         await asyncio.wait_for(stuck.asked.wait(), 30)
     async with open_club(tmp_path, ScriptedModel(lambda _: "Words.")) as here:
-        here.club.summarise_behind()
+        here.club.summaries.work_behind()
 
         async def reached() -> bool:
             return not await here.store.books.unsummarised()
@@ -161,9 +161,9 @@ async def test_a_club_that_closes_in_the_midst_of_summaries_closes_at_once_and_g
 async def test_without_a_model_nothing_happens_behind_and_waiting_for_it_is_refused(tmp_path: Path) -> None:
     async with open_club(tmp_path) as here:
         book = await here.shelve(lantern_house())
-        here.club.summarise_behind()
+        here.club.summaries.work_behind()
         with pytest.raises(OperatorError, match="index_no_model"):
-            await anext(here.club.index(ROOM, book))
+            await anext(here.club.summaries.index(ROOM, book))
 
 
 async def test_an_overview_delivers_the_runs_a_written_summary_cites(tmp_path: Path) -> None:

@@ -106,22 +106,22 @@ async def test_a_dear_book_waits_for_a_yes_that_survives_a_restart_and_is_answer
         assert (ready.estimate.calls, ready.estimate.asks) == (3, True)
         assert ready.estimate.amount is not None
         assert 12_000 < ready.estimate.input_tokens < 18_000
-        here.club.summarise_behind()
+        here.club.summaries.work_behind()
         assert "summarise" not in {request.purpose for request in model.requests}
         await here.ask("Who lit the lamp?")
         again = await _add(here, path, ELSEWHERE)
         assert again.estimate is not None
         assert again.estimate.asks
     async with open_club(tmp_path / "data", model, terms=PRICED) as here:
-        here.club.summarise_behind()
-        card, found = await here.club.indexing(ROOM)
+        here.club.summaries.work_behind()
+        card, found = await here.club.summaries.state(ROOM)
         assert (found.done, found.total, found.state) == (0, 3, "waiting")
         with pytest.raises(ReaderError, match="managers_only"):
-            await here.club.approve(ROOM, MEMBER)
+            await here.club.summaries.approve(ROOM, MEMBER)
         assert "summarise" not in {request.purpose for request in model.requests}
-        await here.club.approve(ROOM, MANAGER)
+        await here.club.summaries.approve(ROOM, MANAGER)
         async with asyncio.timeout(30):
-            while (await here.club.indexing(ROOM))[1].state != "done":  # noqa: ASYNC110  # nobody tells of rows
+            while (await here.club.summaries.state(ROOM))[1].state != "done":  # noqa: ASYNC110  # nobody tells of rows
                 await asyncio.sleep(0.01)
     assert len([request for request in model.requests if request.purpose == "summarise"]) == 3
     assert card.title == "long"
@@ -229,12 +229,12 @@ async def test_a_watcher_is_told_of_every_step_and_of_the_end(tmp_path: Path) ->
         told: list[IndexNews] = []
 
         async def watch() -> None:
-            async for news in here.club.watch_indexing("console"):
+            async for news in here.club.summaries.watch("console"):
                 told.append(news)
                 if news.indexed.state == "done":
                     return
 
-        here.club.summarise_behind()
+        here.club.summaries.work_behind()
         await model.waiting.wait()
         watching = asyncio.create_task(watch())
         async with asyncio.timeout(30):
@@ -252,10 +252,14 @@ async def test_a_watcher_is_told_of_every_step_and_of_the_end(tmp_path: Path) ->
 async def test_without_a_model_there_is_nothing_to_agree_to(tmp_path: Path) -> None:
     async with open_club(tmp_path) as here:
         await here.shelve(lantern_house())
-        for ask in (here.club.estimate(ROOM), here.club.indexing(ROOM), here.club.approve(ROOM, MANAGER)):
+        for ask in (
+            here.club.summaries.estimate(ROOM),
+            here.club.summaries.state(ROOM),
+            here.club.summaries.approve(ROOM, MANAGER),
+        ):
             with pytest.raises(OperatorError, match="index_no_model"):
                 await ask
-        assert [news async for news in here.club.watch_indexing("console")] == []
+        assert [news async for news in here.club.summaries.watch("console")] == []
 
 
 async def test_what_stands_on_a_segment_is_replaced_only_where_it_is_what_was_read(store: Store) -> None:

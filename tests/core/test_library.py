@@ -94,7 +94,7 @@ async def test_scans_are_read_by_the_recognition_program_when_the_operator_allow
         assert isinstance(taken[-1], Ready)
         assert taken[-1].card.machine_read
         turn = await club.ask("How many ships did the keeper count?")
-        passage = await club.club.press(ROOM, turn.answer.footnotes[0].id)
+        passage = await club.club.passages.press(ROOM, turn.answer.footnotes[0].id)
     assert passage.quote == "The keeper counted seven ships before dawn."
     assert passage.machine_read
 
@@ -118,17 +118,17 @@ async def test_a_note_of_a_pdf_has_its_page_picture_and_one_of_an_epub_has_none(
         await add(club, book)
         turn = await club.ask("How many ships did the keeper count?")
         note = turn.answer.footnotes[0]
-        pictures = await club.club.picture(ROOM, note.id)
+        pictures = await club.club.passages.picture(ROOM, note.id)
         assert [picture.page for picture in pictures] == [0]
         assert pictures[0].png.startswith(b"\x89PNG")
         with pytest.raises(Missing):
-            await club.club.picture(ELSEWHERE, note.id)
+            await club.club.passages.picture(ELSEWHERE, note.id)
         await club.club.remove(ROOM, MEMBER)
         with pytest.raises(Missing):
-            await club.club.picture(ROOM, note.id)
+            await club.club.passages.picture(ROOM, note.id)
         await add(club, lantern_house(tmp_path), "epub")
         turn = await club.ask("What ink was the lighthouse log kept in?")
-        assert await club.club.picture(ROOM, turn.answer.footnotes[0].id) == ()
+        assert await club.club.passages.picture(ROOM, turn.answer.footnotes[0].id) == ()
 
 
 async def test_what_one_channel_knew_of_a_locked_book_opens_it_in_no_other(tmp_path: Path) -> None:

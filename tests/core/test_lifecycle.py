@@ -94,14 +94,14 @@ async def test_a_removed_book_can_come_back_for_a_while_and_is_then_gone_from_ev
         assert await club.club.sweep() == Forgotten()
         for one in note:
             with pytest.raises(Missing, match="book_removed"):
-                await club.club.press(ROOM, one.id)
+                await club.club.passages.press(ROOM, one.id)
         with pytest.raises(Missing, match="nothing_to_undo"):
             await club.club.undo(ROOM, KEEPER)
-        latest = await club.club.latest(ROOM)
+        latest = await club.club.questions.latest(ROOM)
         assert latest is not None
         assert said(latest) == say("answer_forgotten")
         with pytest.raises(Missing, match="nothing_to_export"):
-            await club.club.export(ROOM)
+            await club.club.passages.export(ROOM)
     # The question about the book is the reader's own; it stays until it is forgotten or too old.
     compact(data)
     assert holding(data, f"What ink did {CANARY}") in ([], ["loccit.db"])
@@ -117,14 +117,14 @@ async def test_a_book_that_another_channel_reads_stays_for_it_and_only_for_it(tm
         await add(club, book(tmp_path), "two", ELSEWHERE)
         here = (await club.ask("What was the log kept in?")).answer.footnotes[0]
         there = (await club.ask("What was the log kept in?", conversation=ELSEWHERE)).answer.footnotes[0]
-        opened = await club.club.press(ELSEWHERE, there.id)
+        opened = await club.club.passages.press(ELSEWHERE, there.id)
         _, gone = await club.club.forget_book(ROOM, KEEPER, "1")
         assert (gone.books, gone.originals, gone.summaries, gone.answers, gone.questions) == (1, 0, 0, 1, 1)
         club.clock.pass_minutes(60)
         assert not (await club.club.sweep()).books
-        assert await club.club.press(ELSEWHERE, there.id) == opened
+        assert await club.club.passages.press(ELSEWHERE, there.id) == opened
         with pytest.raises(Missing, match="book_removed"):
-            await club.club.press(ROOM, here.id)
+            await club.club.passages.press(ROOM, here.id)
         assert await club.club.shelf(ROOM) == ()
         assert (await club.ask("What broke?", conversation=ELSEWHERE)).answer.footnotes
 
@@ -161,7 +161,7 @@ async def test_a_reader_is_forgotten_and_what_others_wrote_stays(tmp_path: Path)
         turn = await club.ask("Who mended the lamp, says the guest?", reader=GUEST)
         mine = await club.ask("Who mended the lamp, says a member?")
         for note in turn.answer.footnotes:
-            await club.club.press(ROOM, note.id, reader=GUEST)
+            await club.club.passages.press(ROOM, note.id, reader=GUEST)
         gone = await club.club.forget_reader("console", GUEST.id)
         assert (gone.questions, gone.places, gone.answers) == (1, 1, 0)
         assert gone.passages >= 1
@@ -170,7 +170,7 @@ async def test_a_reader_is_forgotten_and_what_others_wrote_stays(tmp_path: Path)
             turn.question for turn in await club.store.turns.history(await club.store.shelf.channel(ROOM, club.clock()))
         ]
         assert texts == ["", "Who mended the lamp, says a member?"]
-        assert (await club.club.press(ROOM, mine.answer.footnotes[0].id)).quote
+        assert (await club.club.passages.press(ROOM, mine.answer.footnotes[0].id)).quote
         assert (await club.club.place(ROOM, MEMBER))[1] != Limit()
         club.clock.pass_minutes(60 * 24)
         await club.club.sweep()
@@ -184,14 +184,14 @@ async def test_who_forgets_oneself_does_not_get_a_new_allowance(tmp_path: Path) 
         await add(club, book(tmp_path), "one")
         ink = (await club.ask("green ink")).answer.footnotes[0]
         lamp = (await club.ask("Who mended the lamp in the storm?")).answer.footnotes[0]
-        assert (await club.club.press(ROOM, ink.id, reader=GUEST)).quote
+        assert (await club.club.passages.press(ROOM, ink.id, reader=GUEST)).quote
         with pytest.raises(ReaderError, match="cap_passages"):
-            await club.club.press(ROOM, lamp.id, reader=GUEST)
+            await club.club.passages.press(ROOM, lamp.id, reader=GUEST)
         await club.club.forget_reader("console", GUEST.id)
         with pytest.raises(ReaderError, match="cap_passages"):
-            await club.club.press(ROOM, lamp.id, reader=GUEST)
+            await club.club.passages.press(ROOM, lamp.id, reader=GUEST)
         club.clock.pass_minutes(60 * 24)
-        assert (await club.club.press(ROOM, lamp.id, reader=GUEST)).quote
+        assert (await club.club.passages.press(ROOM, lamp.id, reader=GUEST)).quote
 
 
 async def test_a_forgotten_channel_begins_anew_and_others_notice_nothing(tmp_path: Path) -> None:
@@ -207,10 +207,10 @@ async def test_a_forgotten_channel_begins_anew_and_others_notice_nothing(tmp_pat
         assert (gone.books, gone.originals, gone.questions, gone.answers) == (1, 1, 1, 1)
         assert await club.club.forget_channel(ROOM, KEEPER) == Forgotten()
         with pytest.raises(Missing, match="unknown_note"):
-            await club.club.press(ROOM, note.id)
+            await club.club.passages.press(ROOM, note.id)
         assert await club.club.shelf(ROOM) == ()
-        assert await club.club.latest(ROOM) is None
-        assert (await club.club.press(ELSEWHERE, other.id)).quote
+        assert await club.club.questions.latest(ROOM) is None
+        assert (await club.club.passages.press(ELSEWHERE, other.id)).quote
     compact(data)
     assert holding(data, "broke the lamp") == []
 
@@ -228,9 +228,9 @@ async def test_a_new_edition_takes_place_use_and_limit_of_the_old_one(tmp_path: 
         assert [card.sha256 for card in shelf] == [ready.card.sha256, shelf[1].sha256]
         assert (shelf[0].current, shelf[0].limit_words) == (True, "50%")
         with pytest.raises(Missing, match="book_removed"):
-            await club.club.press(ROOM, note.id)
+            await club.club.passages.press(ROOM, note.id)
         assert (await club.club.undo(ROOM, KEEPER)).sha256 == old.sha256
-        assert (await club.club.press(ROOM, note.id)).quote
+        assert (await club.club.passages.press(ROOM, note.id)).quote
         settings = await club.store.shelf.settings(await club.store.shelf.channel(ROOM, club.clock()))
         assert settings == {}
 
@@ -278,7 +278,7 @@ async def test_words_are_kept_as_long_as_the_settings_say_and_notes_for_ever(tmp
         assert (gone.questions, gone.answers) == (0, 1)
         [kept] = await club.store.turns.history(channel)
         assert kept.answer.document == ()
-        assert (await club.club.press(ROOM, turn.answer.footnotes[0].id)).quote
+        assert (await club.club.passages.press(ROOM, turn.answer.footnotes[0].id)).quote
         later = await club.ask("And what broke it?", reply_to=turn.id)
         assert later.question
 

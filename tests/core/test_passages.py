@@ -32,8 +32,8 @@ async def test_a_passage_of_a_pdf_names_the_printed_page_and_the_page_of_the_fil
     files = tuple(replace(file, label=label) for file, label in zip(book.files, labels, strict=True))
     async with open_club(tmp_path) as club:
         await club.shelve(replace(book, files=files, format="pdf"))
-        third = await club.club.open_tag(ROOM, None, "[f2-0-51]")
-        second = await club.club.open_tag(ROOM, None, "[f1-0-42]", locale="es")
+        third = await club.club.passages.open_tag(ROOM, None, "[f2-0-51]")
+        second = await club.club.passages.open_tag(ROOM, None, "[f1-0-42]", locale="es")
     assert third.label == "p. 1 (page 3 of the file) · 43 %"
     assert second.label == "p. ii (página 2 del archivo) · 10 %"
 
@@ -43,7 +43,7 @@ async def test_where_printed_and_counted_page_agree_one_number_is_enough(tmp_pat
     files = tuple(replace(file, label=str(number)) for number, file in enumerate(book.files, 1))
     async with open_club(tmp_path) as club:
         await club.shelve(replace(book, files=files, format="pdf"))
-        assert (await club.club.open_tag(ROOM, None, "[f2-0-51]")).label == "p. 3 · 43 %"
+        assert (await club.club.passages.open_tag(ROOM, None, "[f2-0-51]")).label == "p. 3 · 43 %"
 
 
 async def test_a_book_with_page_marks_names_the_printed_page_and_one_without_the_share(tmp_path: Path) -> None:
@@ -51,16 +51,16 @@ async def test_a_book_with_page_marks_names_the_printed_page_and_one_without_the
     async with open_club(tmp_path) as club:
         await club.shelve(lantern_house())
         await club.shelve(marked)
-        assert (await club.club.open_tag(ROOM, "1", "[f1-42-101]")).label == "21 %"
-        assert (await club.club.open_tag(ROOM, "2", "[f1-42-101]")).label == "p. 8 · 21 %"
-        assert (await club.club.open_tag(ROOM, "2", "[f1-0-42]")).label == "p. 7 · 10 %"
+        assert (await club.club.passages.open_tag(ROOM, "1", "[f1-42-101]")).label == "21 %"
+        assert (await club.club.passages.open_tag(ROOM, "2", "[f1-42-101]")).label == "p. 8 · 21 %"
+        assert (await club.club.passages.open_tag(ROOM, "2", "[f1-0-42]")).label == "p. 7 · 10 %"
 
 
 async def test_surroundings_grow_by_steps_and_join_the_quote_without_a_seam(tmp_path: Path) -> None:
     async with open_club(tmp_path) as club:
         await club.shelve(lantern_house())
-        near = await club.club.open_tag(ROOM, None, "[f2-0-51]")
-        wide = await club.club.open_tag(ROOM, None, "[f2-0-51]", before=2, after=2)
+        near = await club.club.passages.open_tag(ROOM, None, "[f2-0-51]")
+        wide = await club.club.passages.open_tag(ROOM, None, "[f2-0-51]", before=2, after=2)
     assert near.quote == "Ivo arrived on the Tuesday ferry with one suitcase."
     assert near.heading == "The Ferry"
     assert wide.before.endswith(near.before)

@@ -38,7 +38,7 @@ async def test_each_mention_opens_and_the_first_and_latest_are_named(tmp_path: P
         notes = [choice for row in reply.choices for choice in row if choice.kind == "note"]
         assert [choice.label for choice in notes] == ["1 · Ch. 2", "2 · Ch. 3"]
         for choice in notes:
-            assert "Ivo" in (await club.club.press(ROOM, choice.id)).quote
+            assert "Ivo" in (await club.club.passages.press(ROOM, choice.id)).quote
 
 
 async def test_under_a_limit_a_later_mention_and_none_at_all_read_the_same(tmp_path: Path) -> None:

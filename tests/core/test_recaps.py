@@ -28,7 +28,7 @@ async def _recap(club: TestClub, words: str = "", reader: Reader = KEEPER) -> Re
 async def _press_all(club: TestClub, reply: Reply) -> list[Span]:
     found = []
     for choice in (choice for row in reply.choices for choice in row if choice.kind == "note"):
-        passage = await club.club.press(ROOM, choice.id)
+        passage = await club.club.passages.press(ROOM, choice.id)
         found.append(passage.span)
     return found
 

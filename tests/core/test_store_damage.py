@@ -134,10 +134,10 @@ async def test_a_page_of_a_damaged_original_is_not_drawn_and_its_text_still_open
         [original] = [path for path in (tmp_path / "data" / "originals").rglob("*") if path.is_file()]
         sound = original.read_bytes()
         original.write_bytes(sound[:-9] + bytes([sound[-9] ^ 4]) + sound[-8:])
-        assert await club.club.picture(ROOM, note.id) == ()
-        assert "seven ships" in (await club.club.press(ROOM, note.id)).quote
+        assert await club.club.passages.picture(ROOM, note.id) == ()
+        assert "seven ships" in (await club.club.passages.press(ROOM, note.id)).quote
         original.write_bytes(sound)
-        assert await club.club.picture(ROOM, note.id) != ()
+        assert await club.club.passages.picture(ROOM, note.id) != ()
 
 
 async def test_a_flipped_bit_in_a_rank_table_changes_no_text_and_no_place(tmp_path: Path, sqlite_store: Store) -> None:

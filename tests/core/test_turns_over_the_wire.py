@@ -106,7 +106,7 @@ async def test_an_honest_answer_keeps_every_note_and_every_quotation(cut: int | 
             assert len(turn.answer.footnotes) == 3
             assert len(quotations(said(turn))) == 3
             assert turn.answer.dropped == ()
-            opened = [await at.club.club.press(ROOM, note.id) for note in turn.answer.footnotes]
+            opened = [await at.club.club.passages.press(ROOM, note.id) for note in turn.answer.footnotes]
             assert [passage.quote for passage in opened] == quotations(said(turn))
 
 
@@ -424,7 +424,7 @@ async def test_within_a_turn_requests_only_grow(tmp_path: Path) -> None:
 async def test_each_channel_is_answered_by_its_own_model_and_no_index_is_made_anew(tmp_path: Path) -> None:
     async with reading(tmp_path, Honest(), others=["other"]) as at:
         await at.club.shelve(lantern_house(), ELSEWHERE)
-        await at.club.club.model(ELSEWHERE, "other")
+        await at.club.club.questions.model(ELSEWHERE, "other")
         turns = [await at.ask(QUESTION, conversation=place) for place in (ROOM, ELSEWHERE)]
     assert [turn.model for turn in turns] == ["fake", "other"]
     assert [entry.body["model"] for entry in at.fake.chats] == ["fake", "other"]
@@ -447,7 +447,7 @@ async def test_reasoning_is_in_no_answer_and_no_later_request(opened: bool, cut:
             turn = await at.ask(question, reply_to=first.id)
             assert not any("secret" in draft or "think" in draft for draft in at.club.drafts())
             assert said(turn) == said(first) == "The log was kept in green ink [1]."
-        assert "secret" not in await at.club.club.export(ROOM)
+        assert "secret" not in await at.club.club.passages.export(ROOM)
     assert not any("secret" in entry.text or "think>" in entry.text for entry in at.fake.chats)
 
 

@@ -22,18 +22,18 @@ def upload(path: Path, event: str = "upload") -> Upload:
 
 async def ask(club: TestClub, event: str = "asked", text: str = SUITCASE) -> list[AskEvent]:
     question = Question(event, ROOM, MEMBER, text, evidence_tokens=4_000)
-    return [step async for step in club.club.ask(question)]
+    return [step async for step in club.club.questions.ask(question)]
 
 
 async def test_a_question_asked_while_the_text_is_extracted_says_so_and_is_answered_once(tmp_path: Path) -> None:
     async with open_club(tmp_path / "data") as club:
         adding = club.club.add_book(upload(lantern_file(tmp_path)))
         assert isinstance(await anext(adding), Accepted)
-        assert await club.club.about(Question("asked", ROOM, MEMBER, SUITCASE)) is None
+        assert await club.club.questions.about(Question("asked", ROOM, MEMBER, SUITCASE)) is None
         asking = asyncio.create_task(ask(club))
         elsewhere = Question("there", ELSEWHERE, MEMBER, SUITCASE)
         with pytest.raises(Missing, match="no_book"):  # another channel has nothing to wait for
-            await anext(club.club.ask(elsewhere))
+            await anext(club.club.questions.ask(elsewhere))
         await asyncio.sleep(0.05)
         assert not asking.done()
         async for _ in adding:
@@ -44,7 +44,7 @@ async def test_a_question_asked_while_the_text_is_extracted_says_so_and_is_answe
         assert "oilskin coat" in said(last.turn)
         again = await ask(club)  # the platform tells the event once more
         assert again[-1] == last
-        assert len(await club.club.history(ROOM)) == 1
+        assert len(await club.club.questions.history(ROOM)) == 1
 
 
 async def test_a_crash_while_a_question_waits_for_its_book_loses_neither(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ async def test_a_crash_while_a_question_waits_for_its_book_loses_neither(tmp_pat
     async with open_club(data) as club:
         adding = club.club.add_book(upload(lantern_file(tmp_path)))
         await anext(adding)
-        asking = club.club.ask(Question("asked", ROOM, MEMBER, SUITCASE, evidence_tokens=4_000))
+        asking = club.club.questions.ask(Question("asked", ROOM, MEMBER, SUITCASE, evidence_tokens=4_000))
         assert isinstance(await anext(asking), Waiting)
         await asking.aclose()
         await adding.aclose()
@@ -61,7 +61,7 @@ async def test_a_crash_while_a_question_waits_for_its_book_loses_neither(tmp_pat
         assert len(answers) == 1
         assert "oilskin coat" in said(answers[0].turn)
         assert [step async for step in club.club.resume("console")] == []
-        assert len(await club.club.history(ROOM)) == 1
+        assert len(await club.club.questions.history(ROOM)) == 1
 
 
 async def test_a_question_whose_book_turns_out_to_be_none_is_told_so_and_does_not_come_back(tmp_path: Path) -> None:
@@ -111,4 +111,4 @@ async def test_with_summaries_paused_after_the_first_file_the_third_is_answered_
         assert "coat" in said(turn)
         assert turn.answer.outcome == "grounded"
         assert not [notice for notice in turn.answer.notices if any("count" in name for name in notice.params)]
-        assert (await club.club.press(ROOM, turn.answer.footnotes[0].id)).quote
+        assert (await club.club.passages.press(ROOM, turn.answer.footnotes[0].id)).quote

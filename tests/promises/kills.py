@@ -98,7 +98,7 @@ async def kill_and_judge(place: Path, kills: int) -> Counter[str]:
             for card in await club.club.shelf(ROOM):
                 book = await club.club.dump(ROOM, card.sha256)
                 assert book.runs
-            latest = await club.club.latest(ROOM)
+            latest = await club.club.questions.latest(ROOM)
             assert (latest is not None) == bool(answers)
         assert not list((folder / "data" / "ranks").glob("*.new*"))
     return Counter(kills=kills // FOLDERS * FOLDERS, uploads=uploads, questions=questions)

@@ -68,13 +68,13 @@ async def questions(club: Club, name: str, rng: random.Random, first_book: async
         event = f"{name}-q{number}"
         question = Question(event, ROOM, MEMBER, rng.choice(QUESTIONS), book="1", evidence_tokens=500)
         acknowledged = False
-        async for _ in club.ask(question):
+        async for _ in club.questions.ask(question):
             if not acknowledged:
                 say("question", event)
                 acknowledged = True
         # A platform that heard no answer in time delivers the same event again.
         if rng.random() < 0.3:
-            async for _ in club.ask(question):
+            async for _ in club.questions.ask(question):
                 pass
 
 

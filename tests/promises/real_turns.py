@@ -100,7 +100,7 @@ async def real_turns(folder: Path, url: str, asked: Sequence[str], *, long: bool
                 drafts = [event for event in club.events if isinstance(event, Drafting)]
                 faults = judge(requests, turn, drafts, titles) if turn.model == MODEL else ["the provider failed"]
                 for note in turn.answer.footnotes:
-                    passage = await club.club.press(ROOM, note.id)
+                    passage = await club.club.passages.press(ROOM, note.id)
                     if passage.quote != book.files[note.span.file].text[note.span.start : note.span.end]:
                         faults.append(f"P3: {note.tag} opens other text")
                 yield Judged(turn, len(requests), len(drafts), "".join(model.said), tuple(faults))

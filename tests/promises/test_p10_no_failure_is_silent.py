@@ -136,7 +136,7 @@ WORDS = (
 def doors(club: TestClub, words: str, number: int) -> dict[str, Callable[[], Awaitable[object]]]:
     async def answered() -> object:
         question = Question(f"q-{number}-{len(words)}", ROOM, MEMBER, words or "?", book=words)
-        return [step.turn async for step in club.club.ask(question) if isinstance(step, Answered)]
+        return [step.turn async for step in club.club.questions.ask(question) if isinstance(step, Answered)]
 
     async def added() -> object:
         upload = Upload(f"u-{number}", ROOM, MEMBER, Path("/nowhere") / "x.epub", words or "x")
@@ -148,12 +148,12 @@ def doors(club: TestClub, words: str, number: int) -> dict[str, Callable[[], Awa
         "undo": lambda: club.club.undo(ELSEWHERE, MEMBER),
         "contents": lambda: club.club.contents(ROOM, words),
         "dump": lambda: club.club.dump(ROOM, words),
-        "press": lambda: club.club.press(ROOM, words),
-        "open_tag": lambda: club.club.open_tag(ROOM, None, words),
-        "open_tag of a book": lambda: club.club.open_tag(ROOM, words, "[f1-0-42]"),
-        "find_quote": lambda: club.club.find_quote(ROOM, words),
-        "find_quote in a book": lambda: club.club.find_quote(ROOM, "ink", words),
-        "export": lambda: club.club.export(ELSEWHERE),
+        "press": lambda: club.club.passages.press(ROOM, words),
+        "open_tag": lambda: club.club.passages.open_tag(ROOM, None, words),
+        "open_tag of a book": lambda: club.club.passages.open_tag(ROOM, words, "[f1-0-42]"),
+        "find_quote": lambda: club.club.passages.find_quote(ROOM, words),
+        "find_quote in a book": lambda: club.club.passages.find_quote(ROOM, "ink", words),
+        "export": lambda: club.club.passages.export(ELSEWHERE),
         "ask": answered,
         "add_book": added,
     }

@@ -171,15 +171,15 @@ async def test_in_every_format_answers_quote_passages_open_and_the_chat_is_expor
         assert faults(turn, book) == [], path
         assert any("parrot" in sentence for sentence, _ in quoted(turn)), path
         for note in turn.answer.footnotes:
-            passage = await club.club.press(ROOM, note.id)
+            passage = await club.club.passages.press(ROOM, note.id)
             assert passage.quote == book.files[note.span.file].text[note.span.start : note.span.end]
-        _, verbatim = await club.club.find_quote(ROOM, "Nobody has read on", sha256)
-        _, near = await club.club.find_quote(ROOM, "the ferry came at ten, and nobody was on the quay", sha256)
-        _, none = await club.club.find_quote(ROOM, "zebras paint submarines", sha256)
+        _, verbatim = await club.club.passages.find_quote(ROOM, "Nobody has read on", sha256)
+        _, near = await club.club.passages.find_quote(ROOM, "the ferry came at ten, and nobody was on the quay", sha256)
+        _, none = await club.club.passages.find_quote(ROOM, "zebras paint submarines", sha256)
         assert (verbatim.match, near.match, none.match) == ("verbatim", "near", "none"), path
         _, contents = await club.club.contents(ROOM, sha256)
         assert contents.chapters or path.suffix in (".pdf", ".txt"), path
-    exported = await club.club.export(ROOM)
+    exported = await club.club.passages.export(ROOM)
     assert exported.count("parrot") >= 14  # each question, and each answer's passage
     assert "[f2-" in exported
 
@@ -187,13 +187,13 @@ async def test_in_every_format_answers_quote_passages_open_and_the_chat_is_expor
 async def test_an_export_holds_every_question_answer_and_exact_passage(club: TestClub) -> None:
     await club.shelve(lantern_house())
     turns = [await club.ask(f"{question}?", event=question) for question in ("Whose coat", "What ink", "Which ferry")]
-    exported = await club.club.export(ROOM)
+    exported = await club.club.passages.export(ROOM)
     at = 0
     for turn in turns:
         at = exported.index(turn.question, at)
         for note in turn.answer.footnotes:
             at = exported.index(f"`{note.tag}`", at)
-            words = re.findall(r"\w+", (await club.club.press(ROOM, note.id)).quote)
+            words = re.findall(r"\w+", (await club.club.passages.press(ROOM, note.id)).quote)
             assert words == re.findall(r"\w+", exported[at + len(note.tag) + 2 :])[: len(words)]
 
 
@@ -228,4 +228,6 @@ async def test_the_headless_press_takes_the_tag_an_answer_showed(club: TestClub)
     turn = await club.ask("Whose coat was in the suitcase?")
     for note in turn.answer.footnotes:
         assert note.tag == tag(note.span)
-        assert (await club.club.open_tag(ROOM, sha256, note.tag)).quote == (await club.club.press(ROOM, note.id)).quote
+        assert (await club.club.passages.open_tag(ROOM, sha256, note.tag)).quote == (
+            await club.club.passages.press(ROOM, note.id)
+        ).quote

@@ -170,7 +170,7 @@ async def test_an_export_reads_back_without_a_link_a_picture_or_markup_of_strang
         await club.ask(
             "Where is ![q](https://evil.example/q.png) <b>the</b> [log](https://evil.example/)?", evidence_tokens=None
         )
-        exported = await club.club.export(ROOM)
+        exported = await club.club.passages.export(ROOM)
     everything = parse(exported, lambda _: True)
     assert [leaf.address for leaf in leaves(everything) if isinstance(leaf, Link)] == []
     texts = "".join(leaf.text for leaf in leaves(everything) if isinstance(leaf, Text))
@@ -201,8 +201,8 @@ async def test_reading_a_book_and_answering_from_it_opens_no_socket(tmp_path: Pa
             await club.shelve(linked_book())
             turn = await club.ask("Where is the log kept?", book="T", evidence_tokens=None)
             for note in turn.answer.footnotes:
-                await club.club.press(ROOM, note.id)
-            await club.club.export(ROOM)
+                await club.club.passages.press(ROOM, note.id)
+            await club.club.passages.export(ROOM)
     finally:
         listening = False
     assert heard == []

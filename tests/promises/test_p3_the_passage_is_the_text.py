@@ -58,7 +58,7 @@ async def press_many(club: TestClub, sha256: str, count: int, rng: random.Random
     chosen = list(book.runs) if len(book.runs) <= count else rng.sample(book.runs, count)
     for run in chosen:
         before, after = rng.choice((0, 0, 1, 3)), rng.choice((0, 0, 1, 3))
-        passage = await club.club.open_tag(ROOM, sha256, tag(run), before=before, after=after)
+        passage = await club.club.passages.open_tag(ROOM, sha256, tag(run), before=before, after=after)
         assert faults(passage, book, run) == [], (book.format, run, passage)
 
 
@@ -91,8 +91,8 @@ async def test_a_note_shows_what_its_tag_shows_whatever_the_answer_said_about_it
         turn = await club.ask("What ink was the log kept in?")
         asked = len(model.requests)
         for note in turn.answer.footnotes:
-            pressed = await club.club.press(ROOM, note.id)
-            assert pressed == await club.club.open_tag(ROOM, sha256, note.tag)
+            pressed = await club.club.passages.press(ROOM, note.id)
+            assert pressed == await club.club.passages.open_tag(ROOM, sha256, note.tag)
             assert pressed.quote in lantern_house().files[note.span.file].text
     assert len(turn.answer.footnotes) == 2
     assert len(model.requests) == asked
@@ -110,7 +110,7 @@ async def test_nothing_but_an_exact_run_opens(club: TestClub) -> None:
                 if span in runs or end < 0:
                     continue
                 with pytest.raises(Missing) as missing:
-                    await club.club.open_tag(ROOM, sha256, tag(span))
+                    await club.club.passages.open_tag(ROOM, sha256, tag(span))
                 assert missing.value.key == "not_a_run"
                 refused += 1
     assert refused > 200
@@ -151,7 +151,7 @@ async def test_a_flipped_bit_anywhere_in_what_is_stored_is_a_refusal_and_never_a
 async def _opens(club: TestClub, sha256: str, book: ParsedBook, run: Span) -> bool:
     """True when the run opens as its true text, False when it is refused; anything else fails."""
     try:
-        passage = await club.club.open_tag(ROOM, sha256, tag(run))
+        passage = await club.club.passages.open_tag(ROOM, sha256, tag(run))
     except BrokenPromise as broken:
         return broken.key != "text_damaged"  # another refusal counts as not noticed
     assert faults(passage, book, run) == []
@@ -177,6 +177,6 @@ async def test_a_model_that_is_down_changes_nothing_about_a_press(tmp_path: Path
     async with open_club(tmp_path, model) as club:
         await club.shelve(lantern_house())
         turn = await club.ask("What ink was the log kept in?")
-        before = await club.club.press(ROOM, turn.answer.footnotes[0].id)
+        before = await club.club.passages.press(ROOM, turn.answer.footnotes[0].id)
     async with open_club(tmp_path, ScriptedModel(refuse)) as club:
-        assert await club.club.press(ROOM, turn.answer.footnotes[0].id) == before
+        assert await club.club.passages.press(ROOM, turn.answer.footnotes[0].id) == before

@@ -59,14 +59,14 @@ async def test_the_contents_page_of_a_real_book_tells_nothing_later(name: str, a
             turn = await club.ask(question)
             shown += [said(turn), *(drop.raw for drop in turn.answer.dropped)]
         for line in told[:: max(1, len(told) // 3)]:
-            _, found = await club.club.find_quote(ROOM, line)
+            _, found = await club.club.passages.find_quote(ROOM, line)
             shown += [part for hit in found.hits for part in (hit.quote, hit.heading)]
         listed = [run for run in book.runs if run.first < book.chapters[0].start][::9]
         for run in listed:
             shown += await _everything_opened(club, run)
         for file in {run.file for run in listed}:
             shown.append((await open_page(source, Position(file, 0), None, "en")).text)
-        shown.append(await club.club.export(ROOM))
+        shown.append(await club.club.passages.export(ROOM))
         shown.append("\n".join(f"{each.title} {each.summary}" for each in await source.segments()))
         # what a reader has asked may be said again
         everything = tags.restore("\n".join([*shown, curious.requests()])).replace(named, "")
@@ -85,7 +85,7 @@ def _told(book: ParsedBook, limit: Position) -> list[str]:
 
 async def _everything_opened(club: TestClub, run: Span) -> list[str]:
     try:
-        passage = await club.club.open_tag(ROOM, None, tags.tag(run), before=2, after=2)
+        passage = await club.club.passages.open_tag(ROOM, None, tags.tag(run), before=2, after=2)
     except Missing as error:
         return [say(error.key, "en", **error.params)]
     return [passage.before, passage.quote, passage.after]
@@ -101,12 +101,15 @@ async def test_a_run_of_the_contents_page_is_refused_like_anything_later_and_ope
         turn = await club.ask("What is there?", evidence_tokens=None)
         [note] = turn.answer.footnotes
         await club.club.progress(ROOM, MEMBER, words="finished 1")
-        for attempt in (club.club.press(ROOM, note.id), club.club.open_tag(ROOM, None, tags.tag(run))):
+        for attempt in (
+            club.club.passages.press(ROOM, note.id),
+            club.club.passages.open_tag(ROOM, None, tags.tag(run)),
+        ):
             with pytest.raises(Missing, match="beyond_limit"):
                 await attempt
-        assert TITLES[1] not in await club.club.export(ROOM)
+        assert TITLES[1] not in await club.club.passages.export(ROOM)
         await club.club.progress(ROOM, MEMBER, words="finished 3")
-        assert TITLES[1] in (await club.club.press(ROOM, note.id)).quote
+        assert TITLES[1] in (await club.club.passages.press(ROOM, note.id)).quote
 
 
 async def test_the_surroundings_of_a_passage_show_a_gap_where_the_contents_page_stands(tmp_path: Path) -> None:
@@ -133,7 +136,7 @@ async def test_the_surroundings_of_a_passage_show_a_gap_where_the_contents_page_
         assert len(page.text) == len(text)
         assert page.text.split() == [*preface.split(), "Green", "Ink", "…", "…", *dedication.split()]
         for across in ("of little. For my sister", "of little. Green Ink For my sister", "Green Ink The Ferry"):
-            _, found = await club.club.find_quote(ROOM, across)
+            _, found = await club.club.passages.find_quote(ROOM, across)
             assert found.match != "verbatim"
             assert leaks(["Ferry", "Coat"], "".join(hit.quote for hit in found.hits)) == []
 
@@ -144,7 +147,7 @@ async def test_a_private_reader_is_told_no_more_of_the_contents_page_than_the_ow
         await club.shelve(planted_book())
         await club.club.place(ROOM, MEMBER, words="finished 2")
         question = Question("private", ROOM, MEMBER, "What did the keeper see?", private=True, evidence_tokens=4_000)
-        async for _ in club.club.ask(question):
+        async for _ in club.club.questions.ask(question):
             pass
         assert leaks((*TITLES[2:], *TOLD[2:], PARTS[1]), curious.requests()) == []
         assert leaks((*TITLES[:2], TOLD[0]), curious.requests()) == [*TITLES[:2], TOLD[0]]
@@ -161,7 +164,7 @@ async def test_a_picture_of_a_contents_page_is_painted_over_where_it_tells_of_la
         ink = []
         for words in ("finished 1", "finished 2", "finished 3", "all"):
             await club.club.progress(ROOM, MEMBER, words=words)
-            [picture] = await club.club.picture(ROOM, note.id)
+            [picture] = await club.club.passages.picture(ROOM, note.id)
             ink.append(_ink(picture.png))
         assert ink[0] < ink[1] < ink[2] == ink[3]
 
@@ -252,12 +255,12 @@ async def test_an_overview_of_two_books_is_not_told_once_the_second_has_a_limit(
         kept = await club.store.turns.get(turn.id)
         assert kept is not None
         assert (kept.books, kept.limit, kept.further_limits) == (turn.books, turn.limit, turn.further_limits)
-        assert "is sold" in await club.club.export(ROOM)
+        assert "is sold" in await club.club.passages.export(ROOM)
         await club.club.progress(ROOM, MEMBER, "The Second House", "finished 1")
-        assert "is sold" not in await club.club.export(ROOM)
+        assert "is sold" not in await club.club.passages.export(ROOM)
         model.requests.clear()
         await club.ask("And then?", reply_to=turn.id, every_book=True)
         first = next(request for request in model.requests if request.purpose == "answer")
         assert not any("is sold" in message.content for message in first.messages)
         await club.club.progress(ROOM, MEMBER, "The Second House", "all")
-        assert "is sold" in await club.club.export(ROOM)
+        assert "is sold" in await club.club.passages.export(ROOM)

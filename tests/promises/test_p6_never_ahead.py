@@ -110,7 +110,7 @@ class Seen:
         for note in notes:
             for steps in (0, 2, 50):
                 try:
-                    self.passage(await self.club.club.press(ROOM, note, before=steps, after=steps))
+                    self.passage(await self.club.club.passages.press(ROOM, note, before=steps, after=steps))
                 except Missing as error:
                     self.error(error)
 
@@ -121,11 +121,11 @@ class Seen:
         self.texts += [entry.title for entry in contents.toc] + [chapter.title for chapter in contents.chapters]
         for word in (*TEXT, *TITLES, *SUMMARIES):
             for wanted in (word, f"lay the {word}, and", "the keeper said that the"):
-                _, found = await club.find_quote(ROOM, wanted)
+                _, found = await club.passages.find_quote(ROOM, wanted)
                 self.texts += [part for hit in found.hits for part in (hit.quote, hit.heading)]
         for run in planted_book().runs:
             try:
-                self.passage(await club.open_tag(ROOM, None, tags.tag(run), before=50, after=50))
+                self.passage(await club.passages.open_tag(ROOM, None, tags.tag(run), before=50, after=50))
             except Missing as error:
                 self.error(error)
         for words in ("finished Part", "in The", "finished Nothing", "page 99", "finished 99", "chapter 7", "", "?"):
@@ -143,7 +143,7 @@ class Seen:
             for at in (0, len(file.text) // 2, len(file.text) - 1):
                 marked = Span(file.index, max(at - 5, 0), at + 1)
                 try:
-                    page = await club.page(ROOM, card.sha256, Position(file.index, at), marked=marked)
+                    page = await club.passages.page(ROOM, card.sha256, Position(file.index, at), marked=marked)
                 except Missing as error:
                     self.error(error)
                     continue
@@ -151,7 +151,7 @@ class Seen:
         forms: tuple[Form, ...] = ("md", "html")
         for form in forms:
             try:
-                self.texts.append(await club.export(ROOM, form=form, link=lambda passage: passage.tag))
+                self.texts.append(await club.passages.export(ROOM, form=form, link=lambda passage: passage.tag))
             except Missing as error:
                 self.error(error)
 
@@ -297,14 +297,14 @@ async def test_later_and_never_cannot_be_told_apart(
 
 async def test_a_quotation_and_a_tag_past_the_limit_are_refused_like_ones_that_do_not_exist(tmp_path: Path) -> None:
     async with planted(tmp_path, None, "finished 2") as club:
-        _, later = await club.club.find_quote(ROOM, f"lay the {TEXT[3]}, and the keeper")
-        _, never = await club.club.find_quote(ROOM, "lay the zimbabwok, and the keeper")
+        _, later = await club.club.passages.find_quote(ROOM, f"lay the {TEXT[3]}, and the keeper")
+        _, never = await club.club.passages.find_quote(ROOM, "lay the zimbabwok, and the keeper")
         assert later == never
         assert later.match == "near"
         refusals = set()
         for tag in ("[f4-0-67]", "[f4-1-9]", "[f9-0-10]"):
             with pytest.raises(Missing) as refused:
-                await club.club.open_tag(ROOM, None, tag)
+                await club.club.passages.open_tag(ROOM, None, tag)
             refusals.add(refused.value.key)
         assert refusals == {"beyond_limit"}
 
@@ -331,14 +331,14 @@ async def test_what_was_said_before_the_limit_is_not_told_after_it(tmp_path: Pat
         seen.turn(await club.ask("And then?", reply_to=old.id))
         assert "And then?" in curious.requests()
         assert said(old)[:40] not in curious.requests()
-        latest = await club.club.latest(ROOM)
+        latest = await club.club.questions.latest(ROOM)
         assert latest is not None
         seen.turn(latest)
         await seen.every_press(notes)
         await seen.every_lookup()
         assert leaks(forbidden, curious.requests()) == []
         assert [word for word in forbidden if seen.holds(word)] == []
-        assert say("beyond_limit_answer") in await club.club.export(ROOM)
+        assert say("beyond_limit_answer") in await club.club.passages.export(ROOM)
 
 
 async def test_a_note_past_the_limit_answers_with_one_sentence_and_opens_again_when_the_club_moves_on(
@@ -350,19 +350,19 @@ async def test_a_note_past_the_limit_answers_with_one_sentence_and_opens_again_w
         [note] = turn.answer.footnotes
         await club.club.progress(ROOM, MEMBER, words="finished 2")
         with pytest.raises(Missing, match="beyond_limit"):
-            await club.club.press(ROOM, note.id)
-        assert "oilskin" not in await club.club.export(ROOM)
+            await club.club.passages.press(ROOM, note.id)
+        assert "oilskin" not in await club.club.passages.export(ROOM)
         await club.club.progress(ROOM, MEMBER, words="finished 3")
-        assert "oilskin" in (await club.club.press(ROOM, note.id)).quote
+        assert "oilskin" in (await club.club.passages.press(ROOM, note.id)).quote
         await club.club.progress(ROOM, MEMBER, words="all")
-        assert "oilskin" in await club.club.export(ROOM)
+        assert "oilskin" in await club.club.passages.export(ROOM)
 
 
 async def test_an_answer_made_while_the_limit_moved_back_is_not_shown(tmp_path: Path) -> None:
     async with open_club(tmp_path, ScriptedModel(["It held a coat [f3-40-84]."])) as club:
         await club.shelve(lantern_house())
         question = Question("slow", ROOM, MEMBER, "What was in the suitcase?", evidence_tokens=4_000)
-        async for event in club.club.ask(question):
+        async for event in club.club.questions.ask(question):
             if isinstance(event, Answered):
                 assert plain(event.turn.answer.document) == say("beyond_limit_answer")
             else:
@@ -375,7 +375,7 @@ async def test_taking_the_book_away_and_adding_it_again_lifts_no_limit(tmp_path:
         await club.ask("What was in the suitcase?")
         await club.club.progress(ROOM, MEMBER, words="finished 1")
         await club.club.remove(ROOM, MEMBER)
-        assert "It held a coat" not in await club.club.export(ROOM)
+        assert "It held a coat" not in await club.club.passages.export(ROOM)
         await club.shelve(lantern_house())
         assert (await club.club.progress(ROOM, MEMBER))[1].words == "finished 1"
         _, contents = await club.club.contents(ROOM)
@@ -434,10 +434,10 @@ async def test_the_stricter_of_the_channels_limit_and_the_questions_holds(tmp_pa
         ):
             await club.club.progress(ROOM, MEMBER, words=channels)
             question = Question(f"{channels}-{own}", ROOM, MEMBER, "What ink?", limit_words=own)
-            [*_, last] = [event async for event in club.club.ask(question)]
+            [*_, last] = [event async for event in club.club.questions.ask(question)]
             assert isinstance(last, Answered)
             assert last.turn.limit.words == held
-            _, found = await club.club.find_quote(ROOM, "green ink", limit_words=own)
+            _, found = await club.club.passages.find_quote(ROOM, "green ink", limit_words=own)
             assert found.limit.words == held
 
 
@@ -453,7 +453,7 @@ async def test_a_readers_own_place_bounds_private_questions_only(tmp_path: Path)
         ):
             reader = Reader("somebody else", "en") if other else MEMBER
             question = Question(f"{private}-{other}", ROOM, reader, "What did Ivo bring?", private=private)
-            [*_, last] = [event async for event in club.club.ask(question)]
+            [*_, last] = [event async for event in club.club.questions.ask(question)]
             assert isinstance(last, Answered)
             assert last.turn.answer.outcome == outcome
         assert (await club.club.place(ROOM, MEMBER))[1].words == "finished 1"
@@ -469,17 +469,17 @@ async def test_a_press_past_a_readers_own_place_is_marked_and_one_before_it_show
         turn = await club.ask("Who came?", evidence_tokens=None)
         ivo, log = turn.answer.footnotes
         await club.club.place(ROOM, MEMBER, words="finished 1")
-        ahead = await club.club.press(ROOM, ivo.id, reader=MEMBER)
+        ahead = await club.club.passages.press(ROOM, ivo.id, reader=MEMBER)
         assert ahead.ahead == Limit("finished 1", Position(2, 0))
         assert ahead.quote.startswith("Ivo arrived")
-        near = await club.club.press(ROOM, log.id, reader=MEMBER, after=9)
+        near = await club.club.passages.press(ROOM, log.id, reader=MEMBER, after=9)
         assert near.ahead is None
         assert "Ivo" not in near.after
         assert not near.more_after
-        assert (await club.club.press(ROOM, ivo.id, reader=Reader("somebody else"))).ahead is None
+        assert (await club.club.passages.press(ROOM, ivo.id, reader=Reader("somebody else"))).ahead is None
         await club.club.progress(ROOM, MEMBER, words="finished 1")
         with pytest.raises(Missing, match="beyond_limit"):
-            await club.club.press(ROOM, ivo.id, reader=MEMBER)
+            await club.club.passages.press(ROOM, ivo.id, reader=MEMBER)
 
 
 async def test_in_a_group_an_answer_names_its_reach_until_somebody_has_said_how_far_the_club_is(
@@ -567,7 +567,7 @@ async def _everything_quoted(club: TestClub) -> str:
     found = []
     for run in lantern_house().runs:
         try:
-            passage = await club.club.open_tag(ROOM, None, tags.tag(Span(*run)), after=20)
+            passage = await club.club.passages.open_tag(ROOM, None, tags.tag(Span(*run)), after=20)
         except Missing as error:
             found.append(say(error.key, "en", **error.params))
         else:

@@ -117,7 +117,7 @@ async def test_a_question_whose_waiting_is_given_up_is_taken_up_at_the_next_star
     async with open_club(tmp_path) as club:
         await club.shelve(lantern_house())
         for number in range(3):
-            steps = club.club.ask(Question(f"q{number}", ROOM, MEMBER, "What ink was the log kept in?"))
+            steps = club.club.questions.ask(Question(f"q{number}", ROOM, MEMBER, "What ink was the log kept in?"))
             await anext(steps)
             await steps.aclose()
     async with open_club(tmp_path) as club:
@@ -183,7 +183,7 @@ async def test_what_was_told_stays_told_when_the_clock_goes_backwards(tmp_path: 
         first = await club.ask("What ink was the log kept in?")
         club.clock.now -= timedelta(days=400)
         second = await club.ask("Whose coat was in the suitcase?")
-        latest = await club.club.latest(ROOM)
+        latest = await club.club.questions.latest(ROOM)
         assert latest is not None
         assert latest.id == second.id != first.id
 
@@ -203,7 +203,7 @@ async def test_a_question_taken_up_again_is_about_the_book_it_was_asked_about(tm
     """Meanwhile another book came and was chosen: neither "which book" nor an answer from the wrong one."""
     async with open_club(tmp_path) as club:
         sha256 = await club.shelve(lantern_house())
-        steps = club.club.ask(Question("q", ROOM, MEMBER, "What ink was the log kept in?"))
+        steps = club.club.questions.ask(Question("q", ROOM, MEMBER, "What ink was the log kept in?"))
         await anext(steps)
         await steps.aclose()
         await club.shelve(replace(lantern_house(), title="The Second House"))
@@ -220,13 +220,13 @@ async def test_a_kept_question_about_a_book_that_is_gone_holds_up_no_other(tmp_p
         await club.shelve(replace(lantern_house(), title="The Second House"))
         for number, book in enumerate((gone, "The Second House")):
             question = Question(f"q{number}", ROOM, MEMBER, "What ink was the log kept in?", book, patient=True)
-            assert [event async for event in club.club.ask(question)]
-        assert await club.club.keeps(ROOM.platform)
+            assert [event async for event in club.club.questions.ask(question)]
+        assert await club.club.questions.keeps(ROOM.platform)
         await club.club.remove(ROOM, MEMBER, gone)
     async with open_club(tmp_path, ScriptedModel(["Ink [f1-0-42]."])) as club:
-        events = [event async for event in club.club.answer_kept(ROOM.platform)]
+        events = [event async for event in club.club.questions.answer_kept(ROOM.platform)]
         assert sum(isinstance(event, Answered) for event in events) == 1
-        assert not await club.club.keeps(ROOM.platform)
+        assert not await club.club.questions.keeps(ROOM.platform)
 
 
 async def test_pages_that_may_be_left_out_stay_permitted_over_a_crash(tmp_path: Path) -> None:

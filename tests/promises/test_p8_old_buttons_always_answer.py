@@ -23,7 +23,7 @@ async def answered(club: TestClub, book: ParsedBook | None = None) -> tuple[str,
     sha256 = await club.shelve(book or lantern_house())
     turn = await club.ask("What ink was the log kept in?")
     note = turn.answer.footnotes[0]
-    return sha256, note, await club.club.press(ROOM, note.id)
+    return sha256, note, await club.club.passages.press(ROOM, note.id)
 
 
 def model() -> ChatModel:
@@ -123,10 +123,10 @@ async def test_a_note_opens_as_on_its_first_day(change: Change, later: Callable[
     assert first.quote == QUOTE
     async with open_club(tmp_path, later()) as club:
         await change(club, sha256, tmp_path)
-        assert await club.club.press(ROOM, note.id) == first
-        assert (await club.club.press(ROOM, note.id, before=5, after=5)).quote == QUOTE
+        assert await club.club.passages.press(ROOM, note.id) == first
+        assert (await club.club.passages.press(ROOM, note.id, before=5, after=5)).quote == QUOTE
     async with open_club(tmp_path, later()) as club:
-        assert await club.club.press(ROOM, note.id) == first
+        assert await club.club.passages.press(ROOM, note.id) == first
 
 
 async def test_a_bare_number_means_the_latest_answer_and_older_buttons_keep_their_own(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ async def test_a_bare_number_means_the_latest_answer_and_older_buttons_keep_thei
         first = await club.ask("What ink?", event="one")
         second = await club.ask("Which ferry?", event="two")
     async with open_club(tmp_path) as club:
-        latest = await club.club.latest(ROOM)
+        latest = await club.club.questions.latest(ROOM)
         assert latest is not None
         assert latest.id == second.id
         for turn, text in ((first, QUOTE), (second, "Ivo arrived on the Tuesday ferry with one suitcase.")):
-            assert (await club.club.press(ROOM, turn.answer.footnotes[0].id)).quote == text
+            assert (await club.club.passages.press(ROOM, turn.answer.footnotes[0].id)).quote == text
 
 
 def one_sentence(error: LoccitError) -> str:
@@ -158,14 +158,14 @@ async def test_a_removed_books_button_says_so_until_the_book_is_back(tmp_path: P
         for minutes in (0, 14, 60):
             club.clock.pass_minutes(minutes)
             with pytest.raises(Missing) as missing:
-                await club.club.press(ROOM, note.id)
+                await club.club.passages.press(ROOM, note.id)
             assert one_sentence(missing.value).startswith("This book was removed")
     async with open_club(tmp_path, model()) as club:
         with pytest.raises(Missing) as missing:
-            await club.club.press(ROOM, note.id)
+            await club.club.passages.press(ROOM, note.id)
         assert missing.value.key == "book_removed"
         await club.shelve(lantern_house())
-        assert await club.club.press(ROOM, note.id) == first
+        assert await club.club.passages.press(ROOM, note.id) == first
 
 
 UNKNOWN = (
@@ -179,7 +179,7 @@ async def test_an_id_that_was_never_given_out_is_one_sentence(id: str, tmp_path:
     async with open_club(tmp_path, model()) as club:
         await answered(club)
         with pytest.raises(Missing) as missing:
-            await club.club.press(ROOM, id)
+            await club.club.passages.press(ROOM, id)
     assert missing.value.key == "unknown_note"
     one_sentence(missing.value)
 
@@ -190,14 +190,14 @@ async def test_a_button_pressed_in_another_channel_is_unknown_there_and_opens_at
         await club.shelve(lantern_house(), ELSEWHERE)
         for place in (ELSEWHERE, Conversation("telegram", "local"), Conversation("console", "new")):
             with pytest.raises(Missing, match="unknown_note"):
-                await club.club.press(place, note.id)
-        assert await club.club.press(replace(ROOM, thread="any"), note.id) == first
+                await club.club.passages.press(place, note.id)
+        assert await club.club.passages.press(replace(ROOM, thread="any"), note.id) == first
 
 
 async def test_steps_far_past_both_ends_of_the_book_end_with_the_whole_book(tmp_path: Path) -> None:
     async with open_club(tmp_path, model()) as club:
         _, note, _ = await answered(club)
-        whole = await club.club.press(ROOM, note.id, before=10_000, after=10_000)
+        whole = await club.club.passages.press(ROOM, note.id, before=10_000, after=10_000)
     assert not whole.more_before
     assert not whole.more_after
     text = "\n\n".join(file.text for file in lantern_house().files)
@@ -213,12 +213,12 @@ async def test_real_uploads_in_every_format_keep_their_buttons_over_a_restart_wi
             sha256 = await upload(club, path)
             turn = await club.ask("Who sat on the quay when the ferry came?", book=sha256)
             assert turn.answer.footnotes, path
-            pressed += [(note.id, await club.club.press(ROOM, note.id)) for note in turn.answer.footnotes]
+            pressed += [(note.id, await club.club.passages.press(ROOM, note.id)) for note in turn.answer.footnotes]
     for table in (tmp_path / "data" / "ranks").iterdir():
         table.unlink()
     async with open_club(tmp_path / "data") as club:
         for id, passage in pressed:
-            assert await club.club.press(ROOM, id) == passage
+            assert await club.club.passages.press(ROOM, id) == passage
         for card in await club.club.shelf(ROOM):
             again = await club.ask("Who sat on the quay?", book=card.sha256, event=f"again-{card.sha256}")
             assert again.answer.footnotes, card.format

@@ -95,19 +95,19 @@ def _door(
     note = rng.choice(list(notes))
     words = f"zecret{rng.choice('abcdefghij')} lies under the stone"
     doors: tuple[Callable[[], Awaitable[object]], ...] = (
-        lambda: club.club.press(room, note),
-        lambda: club.club.press(room, note, before=9, after=9),
-        lambda: club.club.open_tag(room, choice, run),
-        lambda: club.club.find_quote(room, words, choice),
+        lambda: club.club.passages.press(room, note),
+        lambda: club.club.passages.press(room, note, before=9, after=9),
+        lambda: club.club.passages.open_tag(room, choice, run),
+        lambda: club.club.passages.find_quote(room, words, choice),
         lambda: club.club.contents(room, choice),
         lambda: club.club.dump(room, choice or sha256),
         lambda: club.club.use(room, MEMBER, choice or sha256),
         lambda: club.club.shelf(room),
-        lambda: club.club.latest(room),
-        lambda: club.club.export(room),
-        lambda: club.club.export(room, form="html"),
-        lambda: club.club.page(room, sha256, book.runs[-1].first, marked=book.runs[-1]),
-        lambda: club.club.page_picture(room, sha256, 0),
+        lambda: club.club.questions.latest(room),
+        lambda: club.club.passages.export(room),
+        lambda: club.club.passages.export(room, form="html"),
+        lambda: club.club.passages.page(room, sha256, book.runs[-1].first, marked=book.runs[-1]),
+        lambda: club.club.passages.page_picture(room, sha256, 0),
         lambda: club.ask("What lies under the stone?", conversation=room, book=choice),
     )
     return rng.choice(doors)
@@ -124,8 +124,8 @@ async def test_an_id_a_number_and_a_title_of_another_channels_book_name_nothing_
                 lambda named: club.club.dump(here, named),
                 lambda named: club.club.use(here, MEMBER, named),
                 lambda named: club.club.remove(here, MEMBER, named),
-                lambda named: club.club.open_tag(here, named, "[f1-0-46]"),
-                lambda named: club.club.find_quote(here, "stone", named),
+                lambda named: club.club.passages.open_tag(here, named, "[f1-0-46]"),
+                lambda named: club.club.passages.find_quote(here, "stone", named),
                 lambda named: club.ask("Which stone?", conversation=here, book=named),
             )
             for door in doors:
@@ -142,13 +142,13 @@ async def test_a_notes_id_opens_in_its_own_channel_only_and_elsewhere_reads_as_u
         turn = await club.ask("What ink was the log kept in?", conversation=ROOMS[0])
         [note, *_] = turn.answer.footnotes
         thread = replace(ROOMS[0], thread="t1")
-        assert (await club.club.press(thread, note.id)).quote  # threads share their channel's books
+        assert (await club.club.passages.press(thread, note.id)).quote  # threads share their channel's books
         sentences = set()
         for room in ROOMS[1:]:
             await club.shelve(lantern_house(), room)  # the right to the book is not the right to another's note
             for id in (note.id, "no-such-note"):
                 with pytest.raises(Missing) as missing:
-                    await club.club.press(room, id)
+                    await club.club.passages.press(room, id)
                 sentences.add((missing.value.key, str(missing.value.params)))
     assert sentences == {("unknown_note", "{}")}
 
@@ -165,7 +165,7 @@ async def test_the_same_file_in_two_channels_is_two_rights_and_taking_one_leaves
         await club.club.remove(here, MEMBER, sha256)
         with pytest.raises(Missing, match="no_book"):
             await club.club.dump(here, sha256)
-        assert (await club.club.press(there, turn.answer.footnotes[0].id)).quote
+        assert (await club.club.passages.press(there, turn.answer.footnotes[0].id)).quote
         assert await club.club.shelf(nowhere) == ()
         with pytest.raises(Missing, match="nothing_to_undo"):
             await club.club.undo(there, MEMBER)
@@ -186,7 +186,7 @@ async def test_an_events_key_from_another_channel_gives_neither_its_answer_nor_i
             async for _ in club.club.add_book(Upload("upload", there, MEMBER, path, path.name)):
                 pass
         assert [card.title for card in await club.club.shelf(there)] == [secret(1).title]
-        assert await club.club.latest(there) is None
+        assert await club.club.questions.latest(there) is None
 
 
 async def test_an_answer_never_draws_on_a_book_of_another_channel(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ async def test_an_answer_never_draws_on_a_book_of_another_channel(tmp_path: Path
         own = await club.shelve(secret(1), here)
         for question in ("What lies under the stone?", "Where is the zecreta?", "House zecreta: what lies there?"):
             event = Question(question, here, MEMBER, question)
-            [turn] = [step.turn async for step in club.club.ask(event) if isinstance(step, Answered)]
+            [turn] = [step.turn async for step in club.club.questions.ask(event) if isinstance(step, Answered)]
             assert [sha256 for sha256, _ in turn.books] == [own]
             assert {note.book for note in turn.answer.footnotes} <= {own}
     for request in model.requests:
