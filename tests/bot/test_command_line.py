@@ -306,7 +306,7 @@ def test_while_a_chat_is_open_writing_commands_are_refused_and_reading_ones_work
         for words in (["chat"], ["ask", book, QUESTION], ["text", book]):
             ran = loccit(*words, data=data)
             assert ran.code == 1
-            assert "A chat is open" in ran.sentence
+            assert "Loccit is running on the data folder" in ran.sentence
         assert loccit("text", text["book"]["sha256"], "--json", data=data).objects == [text]
         chat.stdin.close()
         assert chat.wait(PATIENCE) == 0
