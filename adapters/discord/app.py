@@ -14,7 +14,6 @@ import discord
 import yarl
 from discord import app_commands
 
-from adapters.discord import view
 from adapters.discord.answers import Answers
 from adapters.discord.books import Books
 from adapters.discord.buttons import Button, Interaction, is_ours
@@ -22,10 +21,10 @@ from adapters.discord.catching import Catching
 from adapters.discord.connection import Connection, spell
 from adapters.discord.hearing import Hearing
 from adapters.discord.leases import RENEW, Leases, shard_of
+from adapters.discord.letters import Letters
 from adapters.discord.line import SILENT, Line
 from adapters.discord.presses import Presses
 from adapters.discord.slash import Slash, Translator
-from adapters.discord.spots import PLATFORM, locale_of
 from adapters.discord.work import Work
 from adapters.host import Host
 from adapters.lanes import Lanes
@@ -33,7 +32,6 @@ from core.club import Club
 from core.desk import Desk
 from core.errors import OperatorError
 from core.model import Conversation, Notice
-from core.strings import say
 
 log = logging.getLogger(__name__)
 
@@ -192,8 +190,9 @@ class Bot(discord.AutoShardedClient):
         self._ours = Connection(club, desk, self, Line(self, host.now), host)
         self._answers = Answers(self._ours)
         api_host = urlsplit(settings.api_base).netloc if settings.api_base else None
-        self.work = Work(self._ours, self._answers, Books(self._ours, api_host))
-        self._presses = Presses(self._ours, self._answers, self.work)
+        self._letters = Letters(self._ours)
+        self.work = Work(self._ours, self._answers, Books(self._ours, api_host), self._letters.nudge)
+        self._presses = Presses(self._ours, self._answers, self.work, self._letters.nudge)
         self._hearing = Hearing(self._ours, self.work, self._answers)
         self._catching = Catching(self._ours, self._hearing)
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
@@ -238,6 +237,7 @@ class Bot(discord.AutoShardedClient):
             if self._first:
                 self._behind(self._answers.bring_unshown(known), "unshown answers")
                 self._behind(self._answers.answer_kept(), "kept questions")
+                self._behind(self._letters.drain(), "letters")
         finally:
             self._begun.set()
         name = self.user.name if self.user is not None else ""
@@ -295,16 +295,7 @@ class Bot(discord.AutoShardedClient):
                 await self._presses.unknown(interaction)
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
-        """One line in the first channel that can be written to, once per server."""
-        post, key = self._ours.club.post, f"hello:{guild.id}"
-        if await post.recall(PLATFORM, key) is not None:
-            return
-        for channel in guild.text_channels:
-            if channel.permissions_for(guild.me).send_messages:
-                await post.remember(PLATFORM, key, True)
-                text = say("discord_hello", locale_of(guild.preferred_locale), help=spell("help"), add=spell("add"))
-                await channel.send(view.sentence(text), allowed_mentions=SILENT)
-                return
+        await self._letters.greet(guild)
 
     async def on_error(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """The outer edge of the gateway's events."""

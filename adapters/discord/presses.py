@@ -1,7 +1,7 @@
 """Buttons pressed: passages that only the presser sees, which close and grow in place; everything else the desk knows."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -62,10 +62,12 @@ async def respond(
 
 
 class Presses:
-    def __init__(self, connection: Connection, answers: Answers, work: Work) -> None:
+    def __init__(self, connection: Connection, answers: Answers, work: Work, nudge: Callable[[], None]) -> None:
+        """`nudge` is called when something was pressed that may have left a letter."""
         self._connection = connection
         self._answers = answers
         self._work = work
+        self._nudge = nudge
         self._one_by_one: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def hear(self, interaction: Interaction, kind: str, id: str) -> None:
@@ -75,6 +77,7 @@ class Presses:
             reader = await self._connection.reader(who)
             who = replace(who, reader=reader)
             await self._act(interaction, kind, id, who)
+            self._nudge()
         except Exception as error:  # noqa: BLE001  # the outer edge of a press: a sentence, never a spinner
             await self._failed(interaction, error, who)
 

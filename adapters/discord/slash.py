@@ -188,6 +188,7 @@ class Slash:
                 await self._work.put(interaction, replace(reply, event=f"{key}:q"), who)
         finally:
             await post.finish(key)
+        self._work.nudge()
         await self._connection.keep_locale(who)
 
     async def _question(self, interaction: Interaction, text: str, book: str | None, scope: str | None) -> None:

@@ -32,10 +32,12 @@ _AGAIN = (1.0, 3.0, 10.0, 30.0)
 class Work:
     """Deals with events. Each is on record before it begins and is ended when what it said stands there."""
 
-    def __init__(self, connection: Connection, answers: Answers, books: Books) -> None:
+    def __init__(self, connection: Connection, answers: Answers, books: Books, nudge: Callable[[], None]) -> None:
+        """`nudge` is called when something was done that may have left a letter."""
         self._connection = connection
         self._answers = answers
         self._books = books
+        self.nudge = nudge
         self._lanes = Lanes()
         self.typing = Typing(connection)
 
@@ -141,6 +143,7 @@ class Work:
                 await self._connection.host.sleep(pause)
                 attempt += 1
         await self._connection.club.post.finish(event.key)
+        self.nudge()
 
     async def _give_up(self, event: Event, error: Exception) -> None:
         """The vendor takes something we made for none of its limits: ours to mend, and still there is a sentence."""

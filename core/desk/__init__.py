@@ -265,9 +265,12 @@ class Desk:
         await discussions.remark(question.conversation, question.reader, topic, question.text, question.event)
         return True
 
-    async def hello(self, conversation: Conversation) -> Reply | None:
-        """One line for a new server or group, once; None when it was said. For adapters when they are let in."""
-        return await arriving.hello(await self._visit(conversation, Reader(""), False))
+    async def hello(self, conversation: Conversation, locale: str | None = None) -> Reply | None:
+        """One line for a new server or group, once; None when it was said. For adapters when they are let in.
+
+        `locale`: the language spoken there, as far as the platform tells.
+        """
+        return await arriving.hello(await self._visit(conversation, Reader("", locale), False))
 
     async def _setup(self, visit: Visit) -> Reply:
         checks = () if self._checks is None else await self._checks(visit.conversation)

@@ -19,7 +19,8 @@ async def hello(visit: Visit) -> Reply | None:
     """One line in a new server or group, once."""
     if not await visit.club.meeting.arriving.first_time(visit.conversation):
         return None
-    return Reply(sentence("hello", visit.locale, help=visit.spell("help"), setup=visit.spell("setup")))
+    spelled = {name: visit.spell(name) for name in ("add", "help", "setup")}
+    return Reply(sentence("hello", visit.locale, **spelled))
 
 
 async def setup(visit: Visit, platform: Sequence[Check]) -> Reply:

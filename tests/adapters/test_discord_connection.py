@@ -143,6 +143,7 @@ async def test_a_server_is_greeted_once_where_the_bot_may_write(site: Site) -> N
         await site.shelve()
         assert len(owner.answers(hall)) == 1
         assert "/book add" in text_of(owner.answers(hall)[0])
+        assert "/setup" in text_of(owner.answers(hall)[0])
         assert owner.answers(closed) == []
 
 

@@ -1,0 +1,79 @@
+"""What is said unasked: the outbox, drained for as long as we run, and the first hello of a server."""
+
+import asyncio
+import logging
+from contextlib import suppress
+
+import discord
+
+from adapters.discord import deliveries, view
+from adapters.discord.connection import Connection
+from adapters.discord.line import Gone, Unwritable, passes
+from adapters.discord.spots import PLATFORM, Spot, conversation_of, locale_of
+from core.errors import LoccitError
+from core.model import Letter
+
+log = logging.getLogger(__name__)
+
+_EVERY = 5.0
+"""Seconds between two looks into the outbox; a nudge makes the next one come at once."""
+
+
+class Letters:
+    """Says what is due, each letter once."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._nudged = asyncio.Event()
+
+    def nudge(self) -> None:
+        """Something was done that may have left a letter."""
+        self._nudged.set()
+
+    async def drain(self) -> None:
+        while True:
+            try:
+                for letter in await self._connection.club.post.due(PLATFORM):
+                    await self._say(letter)
+            except Exception:  # this task's outer edge: the next round tries again
+                log.exception("letters failed")
+            waits = (
+                asyncio.ensure_future(self._nudged.wait()),
+                asyncio.ensure_future(self._connection.host.sleep(_EVERY)),
+            )
+            try:
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for wait in waits:
+                    wait.cancel()
+            self._nudged.clear()
+
+    async def _say(self, letter: Letter) -> None:
+        where = letter.conversation
+        spot = Spot(int(where.thread or where.channel))
+        try:
+            reply = await self._connection.desk.letter(letter)
+            if reply is not None:
+                await deliveries.show(self._connection, where, spot, letter.id, view.messages(reply), reply.turn)
+        except LoccitError as error:
+            log.warning("a letter has nothing to say", extra={"kind": letter.kind, "key": error.key})
+        except (Gone, Unwritable) as error:
+            log.warning("nowhere to say a letter", extra={"kind": letter.kind, "reason": type(error).__name__})
+        except Exception as error:  # what the vendor takes in no way is not tried for ever
+            if passes(error):
+                log.warning("a letter waits", extra={"kind": letter.kind, "reason": type(error).__name__})
+                return  # the next round
+            log.exception("a letter was not taken", extra={"kind": letter.kind})
+        await self._connection.club.post.done(letter.id)
+
+    async def greet(self, guild: discord.Guild) -> None:
+        """One line in the first channel that can be written to, once per server."""
+        for channel in guild.text_channels:
+            if channel.permissions_for(guild.me).send_messages:
+                where = conversation_of(channel, guild.id)
+                reply = await self._connection.desk.hello(where, locale_of(guild.preferred_locale))
+                if reply is not None:
+                    with suppress(Gone, Unwritable):  # what the permissions said was not all of it
+                        for part, shown in enumerate(view.messages(reply)):
+                            await self._connection.line.send(Spot(channel.id), shown, f"hello:{guild.id}", part)
+                return
