@@ -187,6 +187,8 @@ class Workspace:
             case "app_home_opened" if event.get("tab") in (None, "home"):
                 place = Where(str(event["channel"]), None, str(event["user"]), team)
                 self._start(self._welcome(place))
+            case "member_joined_channel" if event.get("user") == self._bot.user:
+                await self._queue.keep(incoming.joined(event, team))
             case "assistant_thread_started":
                 thread = event["assistant_thread"]
                 place = Where(str(thread["channel_id"]), str(thread["thread_ts"]), str(thread["user_id"]), team)

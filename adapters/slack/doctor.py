@@ -25,6 +25,7 @@ EVENTS = (
     "app_home_opened",
     "app_mention",
     "assistant_thread_started",
+    "member_joined_channel",
     "message.channels",
     "message.groups",
     "message.im",

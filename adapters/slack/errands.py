@@ -70,6 +70,8 @@ class Errands:
                     await self._command(event, place, reader)
                 case "act":
                     await self._act(event, place, reader)
+                case "joined":
+                    await self._greet(event, place, reader)
         except Unreachable:
             raise
         except LoccitError as error:
@@ -152,6 +154,12 @@ class Errands:
         done = await self._desk.press(place.conversation, reader, id, event=event.key, private=place.private)
         assert isinstance(done, Reply)
         await self._replies.bring(place, reader, done, event.key)
+
+    async def _greet(self, event: Event, place: Where, reader: Reader) -> None:
+        """One line in the first channel of a workspace that lets us in."""
+        reply = await self._desk.hello(place.conversation, reader.locale)
+        if reply is not None:
+            await self._replies.bring(place, reader, reply, event.key)
 
     async def take_part(self, place: Where) -> None:
         """From now on what is written in this thread is for us too."""

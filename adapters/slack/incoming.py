@@ -120,6 +120,13 @@ def command(body: Json) -> Event:
     return Event(f"{PLATFORM}:{team}:command:{body['trigger_id']}", PLATFORM, f"{team}:{channel}", payload)
 
 
+def joined(event: Json, team: str) -> Event:
+    """We were let into a channel. One lane for the whole workspace: it is greeted once."""
+    channel = str(event["channel"])
+    payload = {**Where(channel, None, str(event.get("inviter") or ""), team).payload, "kind": "joined"}
+    return Event(f"{PLATFORM}:{team}:joined:{channel}:{event.get('event_ts')}", PLATFORM, f"{team}:joined", payload)
+
+
 def shortcut(body: Json) -> Event:
     """ "Read this book here", from the menu of a message."""
     team, channel, ts = _team(body), str(body["channel"]["id"]), str(body["message_ts"])

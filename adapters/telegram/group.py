@@ -6,8 +6,8 @@ from adapters.telegram.connection import PLATFORM, Connection, conversation
 from adapters.telegram.incoming import Heard
 from adapters.telegram.line import Gone, Moved, Refused, Unwritable
 from adapters.telegram.payloads import Spot
-from adapters.telegram.view import Shown, sentence
-from core.model import Conversation, Notice
+from adapters.telegram.view import messages
+from core.model import Conversation, Document, Notice, Paragraph, Reader, Reply, Text
 from core.strings import say
 
 log = logging.getLogger(__name__)
@@ -52,12 +52,19 @@ class Groups:
         if heard.other:
             return  # we were there before: only our rights changed
         reader = await self._connection.reader(heard, rights=False)
-        shelf = await self._connection.club.shelf(conversation(heard))
-        text = say("telegram_welcome_back" if shelf else "telegram_hello", reader.locale)
+        where = conversation(heard)
+        if await self._connection.club.shelf(where):
+            document = _line("telegram_welcome_back", reader)
+        else:
+            hello = await self._connection.desk.hello(where, reader.locale)
+            if hello is None:
+                return
+            document = hello.document
         if not self._reads_all and heard.name != "administrator":
-            text += " " + say("telegram_privacy_here", reader.locale)
+            document += _line("telegram_privacy_here", reader)
         try:
-            await self._connection.line.send(Spot(heard.chat), Shown(sentence(text)))
+            for shown in messages(Reply(document)):
+                await self._connection.line.send(Spot(heard.chat), shown)
         except (Unwritable, Gone, Refused, Moved):
             log.info("no hello", extra={"chat": heard.chat})
 
@@ -69,3 +76,7 @@ class Groups:
         await post.remember(PLATFORM, f"mute:{chat}", True)
         log.warning("may not write", extra={"chat": chat})
         self._connection.host.tell(Notice("telegram_unwritable", {"chat": f"{PLATFORM}:{chat}"}))
+
+
+def _line(key: str, reader: Reader) -> Document:
+    return (Paragraph((Text(say(key, reader.locale)),)),)

@@ -18,7 +18,7 @@ from core.model import Notice
 from tests.adapters.slack_workspace import ANA, BEN, CLUB, HERE, Workspace, served
 from tests.bot.running import CHECKOUT, Ran, loccit
 from tests.clubs import book_of, lantern_house, long_book
-from tests.fakes.slack import APP_TOKEN, FakeSlack, View, shown
+from tests.fakes.slack import APP_TOKEN, BOT, FakeSlack, View, shown
 from tests.fakes.slack import SCOPES as GRANTED
 from tests.fakes.slack.world import block_text
 
@@ -124,6 +124,18 @@ async def test_a_home_without_books_says_how_to_start(tmp_path: Path) -> None:
         there.people.open_home(BEN)
         home = await view(there, "home", "How to start")
         assert "no book yet" in text(home)
+
+
+async def test_a_workspace_is_greeted_once_in_the_first_channel_the_bot_is_invited_to(tmp_path: Path) -> None:
+    async with served(tmp_path) as there:
+        there.fake.world.channel("C0HALL").members.add(BOT)
+        for user, channel in ((BEN, CLUB), (BOT, CLUB), (BOT, CLUB), (BOT, "C0HALL")):
+            joined = {"type": "member_joined_channel", "user": user, "channel": channel, "inviter": ANA}
+            there.people.event({**joined, "event_ts": there.fake.world.next_ts()})
+        assert "/loccit setup" in shown(await there.until_said("Hello"))
+        await there.settled()
+        said = [shown(message) for at in (CLUB, "C0HALL") for message in there.fake.world.of_bot(at)]
+        assert len(said) == 1
 
 
 # doctor and the manifest

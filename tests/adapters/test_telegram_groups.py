@@ -57,12 +57,26 @@ async def test_a_bot_that_comes_back_finds_its_books_and_one_that_is_new_says_wh
         telegram.change_status(new, telegram.me, "member", by=ana)
         hello = await telegram.said(new, "Hello")
         assert "only commands and replies" in hello["text"]
+        assert "/setup" in hello["text"]
         telegram.change_status(old, telegram.me, "administrator", by=ana)
         back = await telegram.said(old, "still here")
         assert "only commands" not in back["text"]
         telegram.change_status(old, telegram.me, "kicked", by=ana)
         telegram.say(ana, new, "/help")
         await telegram.said(new, "no book here")
+
+
+async def test_a_group_is_greeted_once_however_often_the_bot_is_added(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana", "es")
+        chat = telegram.group("Club", ana, bot="left")
+        for status in ("member", "left", "administrator"):
+            telegram.change_status(chat, telegram.me, status, by=ana)
+        telegram.say(ana, chat, "/books")
+        await telegram.said(chat, "Todavía no hay")
+        await here.settled()
+        assert sum("/setup" in text for text in telegram.texts(chat)) == 1
+        assert "Hola" in telegram.texts(chat)[0]
 
 
 async def test_a_muted_bot_tells_whoever_runs_it_once_and_answers_again_when_it_may(tmp_path: Path) -> None:
