@@ -219,8 +219,10 @@ class TelegramRoom:
         return "\n".join(line for line in after if line not in before)
 
     def _latest_answer(self) -> JsonObject:
-        """The last message with a footnote's button."""
-        for message in reversed(self._fake.ours(self._bot.chat)):
+        """The last message with a footnote's button: one that all see, else one for this member alone."""
+        public = self._fake.ours(self._bot.chat)
+        mine = self._fake.ours(self._bot.chat, self.me)[len(public) :]
+        for message in [*reversed(public), *reversed(mine)]:
             if any(label[:1].isdecimal() for label in _labels(message)):
                 return message
         raise AssertionError("no answer with footnotes stands here")

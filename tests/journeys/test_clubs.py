@@ -9,8 +9,10 @@ import pytest
 
 from tests.books.lantern_epub import lantern_house
 from tests.fakes.openai import FakeOpenAI, Fault, Reply, Step
+from tests.journeys.discord_room import DiscordRoom
 from tests.journeys.room import ConsoleRoom, Room
 from tests.journeys.slack_room import SlackRoom
+from tests.journeys.telegram_room import TelegramRoom
 from tests.journeys.test_users import tag_after
 
 LATER = ("oilskin", "Tobin’s Coat", "smells of salt")
@@ -24,7 +26,12 @@ class ClubRoom(Room, Protocol):
         ...
 
 
-_ROOMS: dict[str, Callable[[Path, Mapping[str, str]], ClubRoom]] = {"console": ConsoleRoom, "slack": SlackRoom}
+_ROOMS: dict[str, Callable[[Path, Mapping[str, str]], ClubRoom]] = {
+    "console": ConsoleRoom,
+    "discord": DiscordRoom,
+    "slack": SlackRoom,
+    "telegram": TelegramRoom,
+}
 """Those whose adapter drains the outbox by `Desk.letter`."""
 every = pytest.mark.parametrize("kind", sorted(_ROOMS))
 
