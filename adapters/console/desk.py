@@ -64,10 +64,10 @@ class AtTheDesk:
         self._open = number
 
     async def letters(self, page: Page) -> None:
-        """Say what waits in the outbox."""
+        """Say what waits in the outbox; what was left there on the page of this machine too: they share the shelf."""
         for letter in await self._club.post.due(self._conversation.platform):
             reply = await self._desk.letter(letter)
-            if reply is not None and letter.conversation == self._conversation:
+            if reply is not None and letter.conversation.channel == self._conversation.channel:
                 await self._shown(reply, page)
             await self._club.post.done(letter.id)
 

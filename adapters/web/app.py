@@ -98,7 +98,7 @@ async def serve(
         await stack.enter_async_context(_shown(app, taken))
         stack.push_async_callback(chat.close)
         host.tell(Notice("web_address", {"address": here.address}))
-        await chat.go_on(PROVIDER_CHECK)
+        await asyncio.gather(chat.go_on(PROVIDER_CHECK), chat.say_letters())
 
 
 def middlewares(pages: Pages, here: guard.Here, settings: Settings, host: Host, health: Health) -> list[Middleware]:

@@ -15,6 +15,7 @@ from aiohttp import web
 
 from adapters.host import Host
 from adapters.web import guard
+from adapters.web.letters import Letters
 from adapters.web.lines import HERE, Lines
 from adapters.web.pages import Pages
 from adapters.web.spots import spot_of
@@ -48,6 +49,7 @@ class Chat:
         self._token = token
         self._lines = Lines(club, desk, pages, host.new_id)
         self._streams = Streams(host.new_id)
+        self._letters = Letters(club, desk, self._lines, self._streams, host)
 
     def add_to(self, app: web.Application) -> None:
         app.router.add_get("/", self.show)
@@ -78,6 +80,10 @@ class Chat:
             except LoccitError as error:
                 log.error("not gone on", exc_info=error, extra={"key": error.key})
             await self._host.sleep(every)
+
+    async def say_letters(self) -> None:
+        """For as long as we run: what is due in the outbox, in every open window."""
+        await self._letters.drain(lambda: self._reader(None))
 
     async def _take_up(self) -> None:
         async for unseen in self._club.questions.unshown(HERE.platform):
@@ -232,6 +238,7 @@ class Chat:
     async def _answer(self, done: Reply | Question, reader: Reader) -> AsyncIterator[Line]:
         if isinstance(done, Reply):
             yield self._lines.reply(done, reader)
+            self._letters.nudge()
             return
         asked = await self._desk.asks_first(HERE, reader, done)
         if asked is not None:

@@ -105,6 +105,11 @@ class Streams:
             self._windows.discard(window)
         return response
 
+    @property
+    def watched(self) -> bool:
+        """Whether any window is open."""
+        return bool(self._windows)
+
     def tell(self, line: Line) -> None:
         """Send a line to every open window."""
         for window in self._windows:

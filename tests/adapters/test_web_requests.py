@@ -68,6 +68,42 @@ async def test_a_browser_that_leaves_does_not_end_the_work(tmp_path: Path) -> No
         assert turn.question == "Who is Mara?"
 
 
+async def test_a_date_is_asked_about_once_in_the_windows_that_are_open_and_waits_while_none_is(tmp_path: Path) -> None:
+    async with open_club(tmp_path / "data") as club:
+        async with serve_web(club, tmp_path / "web") as served, aiohttp.ClientSession() as session:
+            await club.shelve(lantern_house())
+            await say(session, served, '/schedule "finished 2" 2026-03-04 19:00')
+            club.clock.pass_minutes(4 * 24 * 60)
+            await say(session, served, "/about")
+            await asyncio.sleep(0.3)
+            due = {letter.id for letter in await club.club.post.due(HERE.platform)}
+            assert due, "nobody is there to hear it"
+            async with session.get(f"{served.address}/news") as news, asyncio.timeout(10):
+                while "Has the club arrived?" not in (told := await _news(news))["text"]:
+                    pass
+                assert 'data-kind="act"' in told["html"]
+                while due & {letter.id for letter in await club.club.post.due(HERE.platform)}:  # noqa: ASYNC110  # rows
+                    await asyncio.sleep(0.02)
+        async with (
+            serve_web(club, tmp_path / "web") as served,
+            aiohttp.ClientSession() as session,
+            session.get(f"{served.address}/news") as news,
+        ):
+            await say(session, served, "/about")
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await _news(news)
+
+
+async def _news(response: aiohttp.ClientResponse) -> dict[str, Any]:
+    """The next thing that comes unasked."""
+    while True:
+        line = await response.content.readline()
+        if line.startswith(b"data: "):
+            found: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
+            return found
+
+
 async def test_nothing_is_done_for_another_page_and_nothing_under_another_name(tmp_path: Path) -> None:
     async with open_club(tmp_path / "data") as club, serve_web(club, tmp_path / "web") as served:
         await asked(club)
