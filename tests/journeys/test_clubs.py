@@ -14,6 +14,8 @@ from tests.journeys.room import ConsoleRoom, Room
 from tests.journeys.slack_room import SlackRoom
 from tests.journeys.telegram_room import TelegramRoom
 from tests.journeys.test_users import tag_after
+from tests.journeys.web_room import WebRoom
+from tests.parts import needs_chromium
 
 LATER = ("oilskin", "Tobin’s Coat", "smells of salt")
 
@@ -31,9 +33,10 @@ _ROOMS: dict[str, Callable[[Path, Mapping[str, str]], ClubRoom]] = {
     "discord": DiscordRoom,
     "slack": SlackRoom,
     "telegram": TelegramRoom,
+    "web": WebRoom,
 }
-"""Those whose adapter drains the outbox by `Desk.letter`."""
-every = pytest.mark.parametrize("kind", sorted(_ROOMS))
+_NEEDS = {"web": needs_chromium}
+every = pytest.mark.parametrize("kind", [pytest.param(name, marks=_NEEDS.get(name, ())) for name in sorted(_ROOMS)])
 
 
 async def heard(room: ClubRoom, since: int, words: str) -> str:

@@ -49,6 +49,8 @@ class WebRoom:
         self._page: Page | None = None
         self._watched = Seen()
         self._shown: list[str] = []
+        self._read = 0
+        """Articles of the page that have been noted."""
 
     async def upload(self, file: Path) -> str:
         page = await self._here()
@@ -60,7 +62,7 @@ class WebRoom:
 
     async def ask(self, words: str) -> str:
         page = await self._here()
-        before = await page.locator("article").count()
+        before = await self._overheard(page)
         await page.get_by_label("Ask about the book", exact=True).fill(words)
         await page.get_by_role("button", name="Ask", exact=True).click()
         return self._note(await self._settled(page, before))
@@ -80,8 +82,9 @@ class WebRoom:
             new = await panel.locator(".text").text_content() or ""
             return self._note(new.removesuffix(old) if label == "<" else new.removeprefix(old))
         cite = (
-            page.locator("article.turn[data-turn]")
-            .last.locator(".notes button")
+            page.locator("article.turn")
+            .filter(has=page.locator("[data-kind=note]:not(.cite)"))
+            .last.locator("[data-kind=note]:not(.cite)")
             .filter(has_text=re.compile(rf"^{re.escape(label)}\b"))
         )
         if not await cite.count():  # nothing to press: typed, as in the terminal
@@ -98,6 +101,33 @@ class WebRoom:
         await panel.locator(":scope[aria-busy=false]").wait_for()
         return self._note(str(await panel.evaluate(_TEXT)))
 
+    async def choose(self, label: str) -> str:
+        """Press the newest button with this label."""
+        page = await self._here()
+        before = await self._overheard(page)
+        button = page.locator("article [data-id]:not(.cite)").filter(has_text=re.compile(rf"^{re.escape(label)}")).last
+        if await button.get_attribute("data-kind") != "step":
+            await button.click()
+            return self._note(await self._settled(page, before))
+        body = button.locator("xpath=ancestor::*[contains(@class, 'body')]")
+        stood = await body.element_handle()
+        old = await body.inner_html()
+        await button.click()
+        changed = (
+            "([body, old]) => body.innerHTML !== old && body.closest('article').getAttribute('aria-busy') !== 'true'"
+        )
+        await page.wait_for_function(changed, arg=[stood, old])
+        assert stood is not None
+        return self._note(str(await stood.evaluate(_TEXT)))
+
+    async def _overheard(self, page: Page) -> int:
+        """How many articles there are; those that came unasked are noted."""
+        count = await page.locator("article").count()
+        for at in range(self._read, count):
+            self._note(str(await page.locator("article").nth(at).evaluate(_TEXT)))
+        self._read = count
+        return count
+
     async def restart(self, *, kill: bool = False) -> str:
         process = await self._running()
         if kill:
@@ -108,6 +138,7 @@ class WebRoom:
         self._process = None
         page = await self._here()
         await page.reload()
+        self._read = await page.locator("article").count()
         return self._shown[-1]
 
     async def second_member(self) -> Room:
@@ -143,6 +174,7 @@ class WebRoom:
         done = "at => { const a = document.querySelectorAll('article.turn')[at]; return a && a.getAttribute('aria-busy') !== 'true'; }"
         await page.wait_for_function(done, arg=before)
         await page.wait_for_timeout(80)  # the spoken line follows after 50 ms
+        self._read = before + 1
         return str(await newest.evaluate(_TEXT))
 
     async def _here(self) -> Page:
