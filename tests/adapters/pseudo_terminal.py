@@ -71,9 +71,27 @@ class PseudoTerminal:
 
     def wait(self) -> int:
         """Read to the end; the exit code."""
-        while self._receive():
-            pass
+        assert self._ends(PATIENCE), f"waited for the end, saw: {self.text[self._read_to :]}"
         return self._process.wait(PATIENCE)
+
+    def interrupt(self) -> int:
+        """Ctrl-C at the prompt until the program ends; the exit code. One that comes while readline puts up its prompt is
+        lost: it looks for signals before that and after the next key.
+        """
+        for _ in range(int(PATIENCE)):
+            self.send("\x03")
+            if self._ends(1.0):
+                break
+        return self.wait()
+
+    def _ends(self, seconds: float) -> bool:
+        """Read for so long at the most; True at the end."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            ready, _, _ = select.select([self._leader], [], [], left)
+            if ready and not self._receive():
+                return True
+        return False
 
     def kill(self) -> None:
         """End the program as a crash would (SIGKILL)."""
