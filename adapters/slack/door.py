@@ -178,6 +178,8 @@ class Door:
         size = 0
         try:
             async with self._opened.get(address, headers=headers, timeout=_download_time()) as reply:
+                if 400 <= reply.status < 500 and reply.status != 429:
+                    raise ReaderError("slack_file_gone")
                 if reply.status != 200:
                     raise Unreachable
                 page = reply.content_type == "text/html"

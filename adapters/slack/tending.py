@@ -57,8 +57,11 @@ class Tending:
             await self._letters()
             end = self._host.clock() + ROUND
             while (left := end - self._host.clock()) > 0:
+                # not wait_for: in Python 3.11 it can swallow the cancellation that comes with the event
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), left)
+                    async with asyncio.timeout(left):
+                        await self._woken.wait()
+                if self._woken.is_set():
                     await self._letters()
 
     def wake(self) -> None:

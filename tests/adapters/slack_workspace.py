@@ -56,10 +56,14 @@ class Workspace:
                 await asyncio.wait({self.task}, timeout=0.02)
 
     async def settled(self, *, quiet: float = 0.3) -> None:
-        """Wait until nothing has changed for a while."""
+        """Wait until everything was heard and dealt with, and nothing has changed for a while."""
         async with asyncio.timeout(PATIENCE):
-            while await self.fake.news(quiet):
+            while await self.fake.news(quiet) or await self._busy():
                 self.raise_early()
+
+    async def _busy(self) -> bool:
+        unheard = any(not envelope.attempts for envelope in self.fake.sockets.envelopes)
+        return unheard or bool(await self.club.club.post.unfinished("slack"))
 
     def raise_early(self) -> None:
         if self.task.done():

@@ -210,7 +210,8 @@ async def test_changing_things_is_for_the_channels_creator_admins_and_the_group(
             assert "manage" in shown(refused)
             assert len(await there.club.club.shelf(HERE)) == 1
             for user, words in (("U0ADA", "finished 1"), ("U0KAY", "finished 2"), (ANA, "all")):
-                there.people.slash(CLUB, user, f"progress {words}")
+                envelope = there.people.slash(CLUB, user, f"progress {words}")
+                await fake.sockets.acked(envelope)
                 await there.settled()
             said = [shown(message) for message in fake.world.of_bot(CLUB) if message.for_user is None]
             assert len(said) == 3

@@ -130,3 +130,12 @@ async def test_a_file_that_is_gone_is_one_sentence(tmp_path: Path) -> None:
         there.fake.fault("files.info", "file_not_found")
         there.people.upload(CLUB, ANA, "lantern.epub", b"PK")
         await there.until_said("once more")
+
+
+async def test_a_file_whose_address_leads_nowhere_is_one_sentence_and_not_tried_for_ever(tmp_path: Path) -> None:
+    async with served(tmp_path) as there:
+        there.fake.gone_files = True
+        there.people.upload(CLUB, ANA, "lantern.epub", b"PK")
+        await there.until_said("once more")
+        await there.settled()
+        assert len(there.fake.calls("GET files-pri")) == 1

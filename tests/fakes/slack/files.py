@@ -1,5 +1,7 @@
 """Files: `files.info`, downloads with the bearer checked (a login page without the scope), and the upload flow."""
 
+import re
+
 from aiohttp import web
 
 from tests.fakes.slack.calls import Call, JsonObject, Methods, Refused
@@ -11,6 +13,8 @@ LOGIN_PAGE = b"<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><
 
 def described(call_url: str, file: File) -> JsonObject:
     """A file object as events and `files.info` carry it."""
+    address = f"{call_url}/files-pri/{file.id}"
+    path = re.sub(r"[^a-z0-9.]+", "_", file.name.lower()) or "file"  # as the vendor tidies names
     return {
         "id": file.id,
         "name": file.name,
@@ -20,8 +24,8 @@ def described(call_url: str, file: File) -> JsonObject:
         "user": file.user,
         "mode": "hosted",
         "is_external": False,
-        "url_private": f"{call_url}/files-pri/{file.id}/{file.name}",
-        "url_private_download": f"{call_url}/files-pri/{file.id}/download/{file.name}",
+        "url_private": f"{address}/{path}",
+        "url_private_download": f"{address}/download/{path}",
     }
 
 
@@ -65,6 +69,8 @@ async def download(request: web.Request) -> web.StreamResponse:
     file = fake.world.files[request.match_info["id"]]
     token = request.headers.get("Authorization", "").removeprefix("Bearer ")
     fake.note("GET files-pri", {"file": file.id})
+    if fake.gone_files:
+        return web.Response(status=404)
     if not fake.tokens.valid(token) or "files:read" not in fake.scopes or fake.login_pages:
         return web.Response(body=LOGIN_PAGE, content_type="text/html")
     return web.Response(body=file.data, content_type="application/octet-stream")

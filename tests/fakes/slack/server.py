@@ -65,6 +65,8 @@ class FakeSlack:
     stream_life: float = 300.0
     login_pages: bool = False
     """True: files come as the login page, as they do for a token that may not read them."""
+    gone_files: bool = False
+    """True: downloads are answered with 404."""
     world: World = field(default_factory=World)
     journal: list[Entry] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
