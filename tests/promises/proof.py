@@ -34,9 +34,9 @@ from core.model import (
 Request = Mapping[str, Any]
 
 RAW = re.compile(
-    r"(?<![A-Za-z0-9])[fFｆ][\s_]*[-:#.=/]?\d+\s*[-–—−‐]\s*\d|[\[［]\s*[fFｆ][_\s]*[\d-]|[\[［]\s*\d+\s*[-–—−‐]\s*\d+\s*[-–—−‐]\s*\d"
+    r"(?<![A-Za-z0-9])[fFｆ][\s_]*[-:#.=/]?\d+\s*[-–—−‐]\s*\d|[\[［]\s*[fFｆ][_\s]*(?:[-:#.=/]?\d|[-:#.=/]?\s*\Z)|[\[［]\s*\d+\s*[-–—−‐]\s*\d+\s*[-–—−‐]\s*\d"
 )
-"""What no reader may see: a tag, a damaged one, or the beginning of one."""
+"""What no reader may see: a tag, a damaged one, or the beginning of one where a text ends. Without a number it is none."""
 _TAG = re.compile(r"\[f\d+-\d+-\d+\]")
 _FENCED = re.compile(r"^(=====+) book text: [^\n]*\n(.*?)\n\1 end of book text", re.M | re.S)
 _PAIRS = tuple(
