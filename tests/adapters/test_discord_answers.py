@@ -77,6 +77,9 @@ async def test_a_thread_uses_its_channels_book_and_its_first_question_follows_th
     async with site.running() as club:
         await site.shelve()
         first = await site.ask(LOG)
+        async with asyncio.timeout(30):  # nobody opens a thread before the bot has noted what it posted
+            while await club.club.post.turn_of(_conversation(site), str(first["id"])) is None:  # noqa: ASYNC110  # a row tells nobody
+                await asyncio.sleep(0.02)
         thread = await site.ivo.open_thread(site.channel, first, "About ink")
         empty = await site.ivo.say(thread, "no mention, no intent")
         assert "mention me" in text_of(await site.answer_to(empty))
