@@ -4,13 +4,14 @@ import asyncio
 import logging
 from contextlib import suppress
 
+import aiohttp
 import discord
 
 from adapters.discord import deliveries, view
 from adapters.discord.connection import Connection
 from adapters.discord.line import Gone, Unwritable, passes
 from adapters.discord.spots import PLATFORM, Spot, conversation_of, locale_of
-from core.errors import LoccitError
+from core.errors import ReaderError
 from core.model import Letter
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ class Letters:
         while True:
             try:
                 for letter in await self._connection.club.post.due(PLATFORM):
-                    await self._say(letter)
+                    await self._edge(letter)
             except Exception:  # this task's outer edge: the next round tries again
                 log.exception("letters failed")
             waits = (
@@ -48,6 +49,13 @@ class Letters:
                     wait.cancel()
             self._nudged.clear()
 
+    async def _edge(self, letter: Letter) -> None:
+        """One letter; whatever it fails on, it stays due and holds up no other."""
+        try:
+            await self._say(letter)
+        except Exception:  # the outer edge of one letter
+            log.exception("a letter failed", extra={"kind": letter.kind})
+
     async def _say(self, letter: Letter) -> None:
         where = letter.conversation
         spot = Spot(int(where.thread or where.channel))
@@ -55,14 +63,15 @@ class Letters:
             reply = await self._connection.desk.letter(letter)
             if reply is not None:
                 await deliveries.show(self._connection, where, spot, letter.id, view.messages(reply), reply.turn)
-        except LoccitError as error:
+        except ReaderError as error:  # a disk or a database that is away mends: the next round tries again
             log.warning("a letter has nothing to say", extra={"kind": letter.kind, "key": error.key})
         except (Gone, Unwritable) as error:
             log.warning("nowhere to say a letter", extra={"kind": letter.kind, "reason": type(error).__name__})
-        except Exception as error:  # what the vendor takes in no way is not tried for ever
+        except (discord.HTTPException, aiohttp.ClientError, OSError, TimeoutError) as error:
             if passes(error):
                 log.warning("a letter waits", extra={"kind": letter.kind, "reason": type(error).__name__})
                 return  # the next round
+            # What the vendor takes in no way is not tried for ever.
             log.exception("a letter was not taken", extra={"kind": letter.kind})
         await self._connection.club.post.done(letter.id)
 

@@ -15,7 +15,7 @@ from adapters.slack.sending import Sender
 from adapters.slack.tokens import PLATFORM
 from core.club import Club
 from core.desk import Desk
-from core.errors import LoccitError
+from core.errors import LoccitError, ReaderError
 from core.model import Answered, Conversation, Letter, Reader, Unanswered
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,10 @@ class Tending:
     async def _letters(self) -> None:
         self._woken.clear()
         for letter in await self._club.post.due(PLATFORM):
-            await self._letter(letter)
+            try:
+                await self._letter(letter)
+            except LoccitError:  # it stays due
+                log.exception("a letter failed", extra={"kind": letter.kind})
 
     async def _edge(self, event: Answered | Unanswered) -> None:
         place = _place(event)
@@ -95,7 +98,7 @@ class Tending:
                 await self._taking_part(replace(place, thread=place.thread or names[0]))
         except Unreachable:
             return  # the next round
-        except (LoccitError, Rejected) as error:
+        except (ReaderError, Rejected) as error:  # a disk or a database that is away mends: the next round tries again
             log.warning("a letter could not be said", extra={"kind": letter.kind, "code": str(error)})
         await self._club.post.done(letter.id)
 

@@ -9,7 +9,7 @@ from adapters.telegram.connection import PLATFORM, Connection
 from adapters.telegram.group import Groups
 from adapters.telegram.line import Gone, Moved, Refused, Unwritable
 from adapters.telegram.payloads import Spot
-from core.errors import LoccitError
+from core.errors import LoccitError, ReaderError
 from core.model import Letter
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Letters:
         while True:
             try:
                 for letter in await self._connection.club.post.due(PLATFORM):
-                    await self._say(letter)
+                    await self._edge(letter)
             except Exception:  # this task's outer edge: the next round tries again
                 log.exception("letters failed")
             waits = (
@@ -48,6 +48,13 @@ class Letters:
                     wait.cancel()
             self._nudged.clear()
 
+    async def _edge(self, letter: Letter) -> None:
+        """One letter; whatever it fails on, it stays due and holds up no other."""
+        try:
+            await self._say(letter)
+        except Exception:  # the outer edge of one letter
+            log.exception("a letter failed", extra={"kind": letter.kind})
+
     async def _say(self, letter: Letter) -> None:
         where = letter.conversation
         place = Spot(int(where.channel), int(where.thread) if where.thread else None)
@@ -56,7 +63,7 @@ class Letters:
             if reply is not None:
                 parts = view.messages(reply)
                 await deliveries.show(self._connection, where, place, letter.id, parts, reply.turn)
-        except LoccitError as error:
+        except ReaderError as error:  # a disk or a database that is away mends: the next round tries again
             log.warning("a letter has nothing to say", extra={"kind": letter.kind, "key": error.key})
         except Moved as moved:
             await self._groups.moved(place.chat, moved.chat)
