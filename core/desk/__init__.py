@@ -272,6 +272,13 @@ class Desk:
         """
         return await arriving.hello(await self._visit(conversation, Reader("", locale), False))
 
+    async def vote(self, conversation: Conversation, reader: Reader, poll: str, choice: str | None) -> None:
+        """A vote in a poll that the platform shows in its own way (`Reply.ballot`); None takes it back.
+
+        Raises ReaderError `next_late` when the poll's closing is on record, Missing for a poll that is not of this channel.
+        """
+        await self._club.meeting.polls.vote(conversation, reader, poll, choice, native=True)
+
     async def _setup(self, visit: Visit) -> Reply:
         checks = () if self._checks is None else await self._checks(visit.conversation)
         return await arriving.setup(visit, checks)

@@ -1,5 +1,6 @@
 """The next book at the desk: proposals, a poll with a button for each, the count when it is closed."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from core import hours
@@ -9,7 +10,7 @@ from core.desk.writing import heading, numbered, paragraphs, sentence
 from core.errors import Missing, ReaderError
 from core.meeting.calendar import read_date
 from core.meeting.polls import Poll
-from core.model import Choice, Document, Letter, Reply
+from core.model import Ballot, Choice, Document, Letter, Reply
 from core.strings import LOCALES, say
 
 
@@ -58,7 +59,11 @@ async def _opened(visit: Visit, words: str) -> Reply:
             raise ReaderError("next_how", next=visit.spell("next"))
         until = found[1]
     poll = await visit.club.meeting.polls.open(visit.conversation, visit.reader, ranked=ranked, until=until)
-    return await _asked(visit, poll)
+    asked = await _asked(visit, poll)
+    if ranked:  # no platform's own polls have ranks
+        return asked
+    options = tuple((one.id, one.title) for one in poll.candidates)
+    return replace(asked, ballot=Ballot(poll.row.id, say("next_which", visit.locale), options, poll.row.closes_at))
 
 
 async def _proposed(visit: Visit) -> Reply:
@@ -122,7 +127,7 @@ async def _closed(visit: Visit, poll: Poll, *, undo: bool = False) -> Reply:
             {"do": "poll", "how": "reopen", "poll": poll.row.id},
         )
         rows = (await visit.choices([back]),)
-    return Reply(document, rows)
+    return Reply(document, rows, over=poll.row.id)
 
 
 async def letter(visit: Visit, letter: Letter) -> Reply | None:

@@ -89,10 +89,13 @@ class Polls:
         row = await self._means.store.polls.get(channel)
         return None if row is None else await self._poll(channel, row)
 
-    async def vote(self, conversation: Conversation, reader: Reader, poll: str, choice: str | None) -> tuple[str, ...]:
+    async def vote(
+        self, conversation: Conversation, reader: Reader, poll: str, choice: str | None, *, native: bool = False
+    ) -> tuple[str, ...]:
         """A reader's choice (ranked: the next best one), None takes it back; the titles of the ballot as it is now.
 
-        Raises ReaderError `next_late` when the poll is closed.
+        `native`: given in a poll of the platform, which took it: it counts until the closing is on record, since until then
+        the reader saw the poll open. Raises ReaderError `next_late` when the poll is closed.
         """
         means = self._means
         channel = await means.channel(conversation)
@@ -107,7 +110,7 @@ class Polls:
             mine = (*(one for one in before if one != choice), choice) if choice not in before else before
         else:
             mine = (choice,)
-        if not await means.store.polls.cast(channel, poll, reader.id, mine, means.now()):
+        if not await means.store.polls.cast(channel, poll, reader.id, mine, means.now(), until_recorded=native):
             raise ReaderError("next_late")
         return tuple(candidates[one] for one in mine if one in candidates)
 

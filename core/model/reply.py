@@ -1,6 +1,7 @@
 """What the desk hands an adapter to show: a document with buttons under it, free of any platform. Stdlib only."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from core.model.club import Footnote, Passage
@@ -38,6 +39,24 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Ballot:
+    """A poll in which everybody has one vote, for a platform that has polls of its own; elsewhere its buttons are the poll.
+
+    `options`: the id and the title of each, in order. Whoever shows it so remembers which message it is, hands each vote to
+    `Desk.vote`, and ends it when a reply says that it is over.
+    """
+
+    poll: str
+    question: str
+    options: tuple[tuple[str, str], ...]
+    until: datetime | None = None
+
+    def fits(self, longest: int) -> bool:
+        """Whether a platform that takes so many characters of an option can show every title whole."""
+        return all(len(title) <= longest for _, title in self.options)
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """Something to show. `private`: for the one who asked only, where the platform can."""
 
@@ -55,3 +74,7 @@ class Reply:
     """What a reply to this message answers: the adapter hands it to `Post.sent` with the message's id."""
     picture: bytes | None = field(default=None, repr=False)
     """A picture to show with it: a cover, a page."""
+    ballot: Ballot | None = None
+    """The poll this reply opens: a platform with polls of its own shows that in place of the document and its buttons."""
+    over: str | None = None
+    """The id of a poll that takes no more votes: where the platform shows it in its own way, it is ended there."""

@@ -112,14 +112,27 @@ class Polls:
         async with self._engines.write() as connection:
             return (await connection.execute(mine.values(closed_at=None, closes_at=None))).rowcount > 0
 
-    async def cast(self, channel: int, poll: str, reader: str, choices: Sequence[str], at: datetime) -> bool:
-        """A reader's ballot in place of an earlier one (empty: taken back); False when the poll takes none at `at`."""
+    async def cast(
+        self,
+        channel: int,
+        poll: str,
+        reader: str,
+        choices: Sequence[str],
+        at: datetime,
+        *,
+        until_recorded: bool = False,
+    ) -> bool:
+        """A reader's ballot in place of an earlier one (empty: taken back); False when the poll takes none at `at`.
+
+        `until_recorded`: a poll whose time is over takes it as long as its closing is not on record.
+        """
         mine = (_ballot.poll == poll, _ballot.reader == reader)
         # The poll's row is locked: nothing is counted that came after the closing.
         lock = select(_poll.closes_at, _poll.closed_at).where(_poll.id == poll, _poll.channel == channel)
         async with self._engines.write() as connection:
             row = (await connection.execute(lock.with_for_update())).one_or_none()
-            if row is None or row.closed_at is not None or (row.closes_at is not None and row.closes_at <= at):
+            over = row is not None and row.closes_at is not None and row.closes_at <= at and not until_recorded
+            if row is None or row.closed_at is not None or over:
                 return False
             await connection.execute(delete(schema.ballot).where(*mine))
             values: dict[str, Any] = {

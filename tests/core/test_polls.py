@@ -113,3 +113,39 @@ async def test_votes_outlive_a_restart_and_are_forgotten_with_their_reader(tmp_p
         shown = await command(club, "next")
         assert isinstance(shown, Reply)
         assert "0 have voted" in plain(shown.document)
+
+
+async def test_a_poll_shown_by_the_platform_counts_until_its_closing_is_on_record(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await command(club, "schedule quiet off")
+        await _ready(club)
+        opened = await command(club, "next vote 2026-03-05 19:00")
+        ballot = opened.ballot
+        assert ballot is not None
+        assert [title for _, title in ballot.options] == ["Emma", "Hamlet", "Dom Casmurro"]
+        assert ballot.until == datetime(2026, 3, 5, 19, tzinfo=UTC)
+        assert (ballot.fits(12), ballot.fits(11)) == (True, False)
+        desk, (emma, hamlet, _) = Desk(club.club, str), [id for id, _ in ballot.options]
+        for reader, choice in (("a", emma), ("b", hamlet), ("a", hamlet), ("c", emma), ("c", None)):
+            await desk.vote(ROOM, Reader(reader, "en"), ballot.poll, choice)
+        with pytest.raises(LoccitError, match="unknown_button"):
+            await desk.vote(Conversation("console", "elsewhere"), Reader("x"), ballot.poll, emma)
+        club.clock.now = datetime(2026, 3, 5, 20, tzinfo=UTC)
+        # The reader still saw the poll open: nobody had said that it was over.
+        await desk.vote(ROOM, Reader("d", "en"), ballot.poll, emma)
+        [(_, result)] = await drained(club)
+        assert result.over == ballot.poll
+        assert "Hamlet 2, Emma 1, Dom Casmurro 0" in plain(result.document)
+        with pytest.raises(ReaderError, match="next_late"):
+            await desk.vote(ROOM, Reader("e", "en"), ballot.poll, emma)
+
+
+async def test_ranks_and_a_poll_opened_again_stay_with_our_own_buttons(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await _ready(club)
+        assert (await command(club, "next vote ranked")).ballot is None
+        closed = await command(club, "next close")
+        assert closed.over is not None
+        again = await press(club, closed, "Undo")
+        assert again.ballot is None
+        assert len([choice for row in again.choices for choice in row]) == 4
