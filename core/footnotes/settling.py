@@ -37,6 +37,66 @@ class Settled:
         return dict(Counter(drop.reason for drop in self.dropped))
 
 
+class _Rulings:
+    """What becomes of each tag and each quotation of one draft. Knows the evidence and nothing of the stream.
+
+    A part of its own so that the stages, which ask it, do not point back at the settler: a settler goes, with its evidence,
+    when the last one lets go of it, not when the collector comes by (a pass of which holds up everybody).
+    """
+
+    def __init__(
+        self,
+        delivered: Collection[Span],
+        passages: Sequence[str] | Callable[[], Sequence[str]],
+        exempt: tuple[str, ...],
+        grounded: bool,
+        language: str | None,
+    ) -> None:
+        self._delivered = delivered
+        self._passages = passages
+        self._exempt = exempt
+        self._grounded = grounded
+        self._language = language
+        self._places = Places()
+        self.forget()
+
+    def forget(self) -> None:
+        """The draft begins anew."""
+        self.numbers: dict[Span, int] = {}
+        self.dropped: list[Dropped] = []
+
+    def resolve(self, references: tuple[Reference, ...], raw: str) -> str:
+        return "".join(
+            self._resolved(reference, raw if len(references) == 1 else reference.raw) for reference in references
+        )
+
+    def _resolved(self, reference: Reference, raw: str) -> str:
+        span = reference.span
+        if self._grounded and span is not None and span in self._delivered:
+            return note(self.numbers.setdefault(span, len(self.numbers) + 1))
+        if not self._grounded:
+            reason = Dropped(raw[:_LONGEST_RAW], "general_knowledge")
+        elif span is None:
+            reason = Dropped(raw[:_LONGEST_RAW], "malformed")
+        else:
+            reason = Dropped(raw[:_LONGEST_RAW], "not_in_evidence")
+        self.dropped.append(reason)
+        return GONE
+
+    def _evidence(self) -> Sequence[str]:
+        return self._passages() if callable(self._passages) else self._passages
+
+    def printed(self, text: str) -> bool:
+        return any(text in passage for passage in self._evidence())
+
+    def verbatim(self, words: str) -> bool:
+        return holds(words, self._places.near(words, self._evidence()), self._language) or holds(words, self._exempt)
+
+    def stands(self, words: str) -> bool:
+        """True when the book itself has the words with the quotation marks at their edges."""
+        return holds(words, self._places.near(words, self._evidence()), self._language, marks=True)
+
+
 class Settler:
     """Settles one draft while it streams in; the work is linear in its length.
 
@@ -56,21 +116,15 @@ class Settler:
         language: str | None = None,
         hold_until_think_close: bool = False,
     ) -> None:
-        self._delivered = runs
-        self._passages = passages
-        self._exempt = tuple(text for text in exempt if text)
-        self._grounded = grounded
-        self._language = language
-        self._places = Places()
+        self._rulings = _Rulings(runs, passages, tuple(text for text in exempt if text), grounded, language)
         self._reasoning = Reasoning(hold_until_think_close)
         self._begin()
 
     def _begin(self) -> None:
-        self._numbers: dict[Span, int] = {}
-        self._dropped: list[Dropped] = []
+        self._rulings.forget()
         self._parts: list[str] = []
-        self._scanner = Scanner(self._resolve, self._printed)
-        self._quotations = Quotations(self._verbatim, self._stands)
+        self._scanner = Scanner(self._rulings.resolve, self._rulings.printed)
+        self._quotations = Quotations(self._rulings.verbatim, self._rulings.stands)
         self._sweeper = Sweeper()
         self._lines = Lines()
 
@@ -87,7 +141,7 @@ class Settler:
     @property
     def runs(self) -> tuple[Span, ...]:
         """The runs behind the notes so far; numbers are final. The last ones may not be visible yet."""
-        return tuple(self._numbers)
+        return tuple(self._rulings.numbers)
 
     def feed(self, piece: str) -> bool:
         """Take a piece of the draft; True when `markdown` has changed."""
@@ -105,7 +159,7 @@ class Settler:
         return Settled(
             self.markdown.rstrip(),
             self.runs,
-            tuple(self._dropped),
+            tuple(self._rulings.dropped),
             reason == "length",
             self._reasoning.saw_only_closing,
         )
@@ -118,37 +172,6 @@ class Settler:
         if shown:
             self._parts.append(shown)
         return bool(shown)
-
-    def _resolve(self, references: tuple[Reference, ...], raw: str) -> str:
-        return "".join(
-            self._resolved(reference, raw if len(references) == 1 else reference.raw) for reference in references
-        )
-
-    def _resolved(self, reference: Reference, raw: str) -> str:
-        span = reference.span
-        if self._grounded and span is not None and span in self._delivered:
-            return note(self._numbers.setdefault(span, len(self._numbers) + 1))
-        if not self._grounded:
-            reason = Dropped(raw[:_LONGEST_RAW], "general_knowledge")
-        elif span is None:
-            reason = Dropped(raw[:_LONGEST_RAW], "malformed")
-        else:
-            reason = Dropped(raw[:_LONGEST_RAW], "not_in_evidence")
-        self._dropped.append(reason)
-        return GONE
-
-    def _evidence(self) -> Sequence[str]:
-        return self._passages() if callable(self._passages) else self._passages
-
-    def _printed(self, text: str) -> bool:
-        return any(text in passage for passage in self._evidence())
-
-    def _verbatim(self, words: str) -> bool:
-        return holds(words, self._places.near(words, self._evidence()), self._language) or holds(words, self._exempt)
-
-    def _stands(self, words: str) -> bool:
-        """True when the book itself has the words with the quotation marks at their edges."""
-        return holds(words, self._places.near(words, self._evidence()), self._language, marks=True)
 
 
 def settle(
