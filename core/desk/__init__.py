@@ -154,6 +154,14 @@ class Desk:
         action = await self._club.post.pressed(conversation, reader, id)
         return await self._act(visit, action, event)
 
+    async def filled(
+        self, conversation: Conversation, reader: Reader, id: str, written: str, *, event: str, private: bool = False
+    ) -> Reply | Question:
+        """What was written into the form (`Reply.form`) that the button with this id brought. Raises as `press` does."""
+        visit = await self._visit(conversation, reader, private)
+        action = await self._club.post.pressed(conversation, reader, id)
+        return await self._act(visit, {**action, "written": written}, event)
+
     async def _act(self, visit: Visit, action: Action, event: str) -> Reply | Question:
         words, book = str(action.get("words", "")), action.get("book")
         match action["do"]:

@@ -7,11 +7,13 @@ from core.desk.notes import choices_of, in_rows
 from core.desk.writing import heading, paragraphs, sentence
 from core.errors import ReaderError
 from core.meeting.discussions import Draft
+from core.meeting.drafting import LONGEST
 from core.model import (
     Attachment,
     Block,
     Document,
     Emphasis,
+    Form,
     Letter,
     Paragraph,
     Reply,
@@ -38,7 +40,8 @@ async def discuss(visit: Visit, words: str, event: str) -> Reply:
             raise ReaderError("discuss_edit_how", discuss=visit.spell("discuss"))
         number, said = int(found[1]), found[2].strip()
         if first.lower() in _EDIT:
-            return await _shown(visit, await discussions.rewrite(visit.conversation, visit.reader, number, said))
+            topic = await discussions.drafted(visit.conversation, visit.reader, number)
+            return await _shown(visit, await discussions.rewrite(visit.conversation, visit.reader, topic, said))
         topic = await discussions.numbered(visit.conversation, number)
         return await answered(visit, topic, said, event)
     if not words:
@@ -58,10 +61,15 @@ async def act(visit: Visit, action: Action) -> Reply:
             return await _shown(visit, await discussions.keep(visit.conversation, visit.reader, topic))
         case "another":
             return await _shown(visit, await discussions.another(visit.conversation, visit.reader, topic))
+        case "edit" if "written" in action:
+            written = str(action["written"])
+            return await _shown(visit, await discussions.rewrite(visit.conversation, visit.reader, topic, written))
         case "edit":
-            number = int(action["number"])
-            how = sentence("discuss_edit_this", visit.locale, discuss=visit.spell("discuss"), number=number)
-            return Reply(how, private=True)
+            number, locale = int(action["number"]), visit.locale
+            how = sentence("discuss_edit_this", locale, discuss=visit.spell("discuss"), number=number)
+            title = say("discuss_edit", locale, number=number)
+            words = await discussions.wording(visit.conversation, visit.reader, topic)
+            return Reply(how, private=True, form=Form(title, say("discuss_edit_label", locale), words, LONGEST))
         case _:
             count = await discussions.post(visit.conversation, visit.reader, str(action["discussion"]))
             return Reply(sentence("discuss_posted_now", visit.locale, count=count), private=True)

@@ -137,21 +137,30 @@ class Discussions:
         await means.store.discussions.exchange(topic, reserve[0].id, old.place or 1)
         return replace(await self._draft(conversation, row), notices=notices)
 
-    async def rewrite(self, conversation: Conversation, reader: Reader, number: int, words: str) -> Draft:
-        """The organiser's own words for a question; its notes stay under it. Nothing tag-shaped is let through."""
-        means = self._means
-        channel = await means.channel(conversation)
-        row = await means.store.discussions.latest(channel, conversation.thread, posted=False, reader=reader.id)
-        topics = await means.store.discussions.topics(row.id) if row else ()
-        old = next((one for one in topics if one.place == number), None)
-        if row is None or old is None:
-            raise Missing("discuss_no_such", number=number)
-        await self._source(conversation, row)
+    async def drafted(self, conversation: Conversation, reader: Reader, number: int) -> str:
+        """The id of a question of this reader's draft. Raises Missing when there is none."""
+        channel = await self._means.channel(conversation)
+        row = await self._means.store.discussions.latest(channel, conversation.thread, posted=False, reader=reader.id)
+        for topic in await self._means.store.discussions.topics(row.id) if row else ():
+            if topic.place == number:
+                return topic.id
+        raise Missing("discuss_no_such", number=number)
+
+    async def wording(self, conversation: Conversation, reader: Reader, topic: str) -> str:
+        """The words of a question of this reader's draft, without the passage it may quote."""
+        _, old = await self._my_topic(conversation, reader, topic)
+        return plain_words(tuple(block for block in old.document if not isinstance(block, Quote)))
+
+    async def rewrite(self, conversation: Conversation, reader: Reader, topic: str, words: str) -> Draft:
+        """The organiser's own words for a question; its notes and its passage stay. Nothing tag-shaped is let through."""
+        row, old = await self._my_topic(conversation, reader, topic)
         said = " ".join(words_of(proven_line(settle(words, (), grounded=False))).split())
         if not any(map(str.isalnum, said)) or len(said) > LONGEST:
             raise ReaderError("discuss_edit_words", most=LONGEST)
-        cites = [Cite(at) for at in range(1, len(old.runs) + 1)]
-        await means.store.discussions.rewrite(old.id, (Paragraph((Text(f"{said} "), *cites)),))
+        passage = tuple(block for block in old.document if isinstance(block, Quote))
+        cites = [] if passage else [Cite(at) for at in range(1, len(old.runs) + 1)]
+        asked = Paragraph((Text(f"{said} "), *cites)) if cites else Paragraph((Text(said),))
+        await self._means.store.discussions.rewrite(old.id, (asked, *passage))
         return await self._draft(conversation, row)
 
     # Posting

@@ -78,7 +78,7 @@ from core.model.document import (
 from core.model.forgotten import Forgotten
 from core.model.indexing import Estimate, Indexed, IndexNews, IndexState
 from core.model.post import Delivery, Event, Letter
-from core.model.reply import Attachment, Ballot, Check, Choice, Reply
+from core.model.reply import Attachment, Ballot, Check, Choice, Form, Reply
 
 __all__ = [
     "WHOLE_BOOK",
@@ -115,6 +115,7 @@ __all__ = [
     "Footnote",
     "Foretold",
     "Forgotten",
+    "Form",
     "Heading",
     "IndexNews",
     "IndexState",

@@ -57,6 +57,24 @@ class Ballot:
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """One text to be filled in, for a platform that has forms; elsewhere the reply's document tells what to type instead.
+
+    What was written goes to `Desk.filled` with the id of the button that brought the form; the reply to that stands in
+    place of the message under which the button was.
+    """
+
+    title: str
+    """At most 24 characters: Slack's limit."""
+    label: str
+    """Above the field; at most 45 characters: Discord's limit."""
+    text: str
+    """What stands in the field at first."""
+    most: int
+    """Characters that may be written."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """Something to show. `private`: for the one who asked only, where the platform can."""
 
@@ -78,3 +96,5 @@ class Reply:
     """The poll this reply opens: a platform with polls of its own shows that in place of the document and its buttons."""
     over: str | None = None
     """The id of a poll that takes no more votes: where the platform shows it in its own way, it is ended there."""
+    form: Form | None = None
+    """A form to open in place of showing this, where the platform has forms and there is still time for one."""

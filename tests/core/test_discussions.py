@@ -8,7 +8,7 @@ import pytest
 from core.desk import Desk
 from core.document import plain
 from core.errors import LoccitError, Missing, ReaderError, UpstreamError
-from core.model import Choice, Conversation, Letter, Question, Reader, Reply
+from core.model import Choice, Conversation, Letter, Question, Quote, Reader, Reply
 from tests.books.planted import hidden, planted_book
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
 from tests.fakes.drafts import MARK, Careless
@@ -128,6 +128,41 @@ async def test_a_draft_outlives_a_restart_and_edits_keep_their_notes(tmp_path: P
         await press(club, draft, "Post")  # the button from before the restart
         texts = [plain(reply.document) for _, reply in await drained(club)]
         assert texts[1:] == ["1/2 What does the ink hide, @everyone? [1]", "2/2 Why does nobody speak? [1]"]
+
+
+async def test_an_edit_is_offered_as_a_form_and_what_is_written_takes_the_question_s_place(tmp_path: Path) -> None:
+    async with open_club(tmp_path, ScriptedModel([DRAFT])) as club:
+        await club.shelve(lantern_house())
+        draft, desk = await command(club, "discuss"), desk_of(club)
+        offered = await press(club, draft, "Edit 2")
+        assert "/discuss edit 2" in plain(offered.document)  # for a platform without forms
+        assert offered.form is not None
+        assert (offered.form.title, offered.form.text) == ("Edit 2", "What may have happened to Tobin?")
+        [id] = [choice.id for row in draft.choices for choice in row if choice.label == "Edit 2"]
+        with pytest.raises(Missing, match="not_your_button"):
+            await desk.filled(ROOM, MEMBER, id, "Mine?", event="f1")
+        for words in ("", "?" * (offered.form.most + 1)):
+            with pytest.raises(ReaderError, match="discuss_edit_words"):
+                await desk.filled(ROOM, KEEPER, id, words, event="f2")
+        filled = await desk.filled(ROOM, KEEPER, id, "Where is Tobin [f3-0-40]?", event="f3")
+        assert isinstance(filled, Reply)
+        assert "Where is Tobin? [2]" in plain(filled.document)
+        await press(club, draft, "Another 2")
+        with pytest.raises(Missing, match="unknown_button"):  # it would have been written over another question
+            await desk.filled(ROOM, KEEPER, id, "Too late?", event="f4")
+
+
+async def test_a_passage_to_talk_about_stays_under_a_question_written_anew(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await club.shelve(lantern_house())
+        draft = await command(club, "discuss")
+        offered = await press(club, draft, "Edit 1")
+        assert offered.form is not None
+        assert offered.form.text == "What do you make of this passage?"
+        [passage] = [block for block in draft.document[1:3] if isinstance(block, Quote)]
+        edited = await command(club, "discuss edit 1 Is that her hand?")
+        assert edited.document[2] == passage
+        assert plain(edited.document[1:2]).endswith("Is that her hand?")
 
 
 async def test_only_who_manages_or_added_the_book_organises(tmp_path: Path) -> None:
