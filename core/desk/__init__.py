@@ -114,7 +114,7 @@ class Desk:
             case "quotes":
                 return await quotations.quotes(visit, words)
             case "next":
-                return await polling.following(visit, words)
+                return await polling.following(visit, words, event)
             case "setup":
                 return await self._setup(visit)
             case "index":

@@ -23,12 +23,12 @@ _VOTE, _RANKED, _CLOSE, _REMOVE = (
 )
 
 
-async def following(visit: Visit, words: str) -> Reply:
+async def following(visit: Visit, words: str, event: str) -> Reply:
     """What is proposed or voted on; a title proposes it; `vote`, `close`, `remove 2` do what they say."""
     first, _, rest = words.partition(" ")
     polls = visit.club.meeting.polls
     if first.lower() in _VOTE:
-        return await _opened(visit, rest.strip())
+        return await _opened(visit, rest.strip(), event)
     if first.lower() in _CLOSE and not rest:
         return await _closed(visit, await polls.close(visit.conversation, visit.reader), undo=True)
     if first.lower() in _REMOVE and rest.strip().isdecimal():
@@ -45,7 +45,7 @@ async def following(visit: Visit, words: str) -> Reply:
     return await _proposed(visit)
 
 
-async def _opened(visit: Visit, words: str) -> Reply:
+async def _opened(visit: Visit, words: str, event: str) -> Reply:
     first, _, rest = words.partition(" ")
     ranked = first.lower() in _RANKED
     until: datetime | None = None
@@ -58,12 +58,22 @@ async def _opened(visit: Visit, words: str) -> Reply:
         if found is None:
             raise ReaderError("next_how", next=visit.spell("next"))
         until = found[1]
-    poll = await visit.club.meeting.polls.open(visit.conversation, visit.reader, ranked=ranked, until=until)
+    polls = visit.club.meeting.polls
+    poll = await polls.open(visit.conversation, visit.reader, event=event, ranked=ranked, until=until)
     asked = await _asked(visit, poll)
-    if ranked:  # no platform's own polls have ranks
+    if ranked or poll.closed:  # no platform's own polls have ranks
         return asked
     options = tuple((one.id, one.title) for one in poll.candidates)
-    return replace(asked, ballot=Ballot(poll.row.id, say("next_which", visit.locale), options, poll.row.closes_at))
+    question, closing = say("next_which", visit.locale), await _closing(visit, poll)
+    return replace(asked, ballot=Ballot(poll.row.id, question, options, poll.row.closes_at, closing))
+
+
+async def _closing(visit: Visit, poll: Poll) -> str:
+    """When it closes, in the zone of the channel; "" for one that is closed by hand."""
+    if poll.row.closes_at is None:
+        return ""
+    zone = hours.zone_of({hours.ZONE: await visit.club.meeting.schedule.zone(visit.conversation)})
+    return say("next_until", visit.locale, until=f"{poll.row.closes_at.astimezone(zone):%Y-%m-%d %H:%M} ({zone.key})")
 
 
 async def _proposed(visit: Visit) -> Reply:
@@ -78,10 +88,7 @@ async def _asked(visit: Visit, poll: Poll) -> Reply:
     titles = [one.title for one in poll.candidates]
     document: Document = (heading(say("next_which", visit.locale)), numbered(titles))
     document += sentence("next_ranked_how" if poll.row.ranked else "next_plain_how", visit.locale)
-    if poll.row.closes_at is not None:
-        zone = hours.zone_of({hours.ZONE: await visit.club.meeting.schedule.zone(visit.conversation)})
-        at = poll.row.closes_at.astimezone(zone)
-        document += sentence("next_until", visit.locale, until=f"{at:%Y-%m-%d %H:%M} ({zone.key})")
+    document += paragraphs(await _closing(visit, poll))
     document += sentence("next_voters", visit.locale, count=poll.voters)
     labelled: list[tuple[str, Action]] = [
         (say("next_vote", visit.locale, number=at), {"do": "poll", "poll": poll.row.id, "choice": one.id})

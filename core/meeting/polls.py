@@ -1,5 +1,6 @@
 """The next book: proposals and polls about them, plain or ranked, closed by hand or at a time of the club's own clock."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -62,26 +63,31 @@ class Polls:
         await self._means.store.polls.withdraw(channel, waiting[number - 1].id)
 
     async def open(
-        self, conversation: Conversation, reader: Reader, *, ranked: bool, until: datetime | None = None
+        self, conversation: Conversation, reader: Reader, *, event: str, ranked: bool, until: datetime | None = None
     ) -> Poll:
-        """Vote on what is proposed; `until` is the wall clock of the channel's zone. For whoever manages the chat."""
+        """Vote on what is proposed; `until` is the wall clock of the channel's zone. For whoever manages the chat.
+
+        `event`: the key of the platform's event. The same one again, after a crash, gives the poll that it opened.
+        """
         manages(reader)
         means = self._means
         channel = await means.channel(conversation)
-        latest = await means.store.polls.get(channel)
-        if latest is not None and latest.open_at(means.now()):
-            raise ReaderError("next_open_already")
-        if len(await self.waiting(conversation)) < 2:
-            raise ReaderError("next_too_few")
-        closes = None
-        if until is not None:
-            closes = hours.moment(until, hours.zone_of(await means.store.shelf.settings(channel)))
-            if closes <= means.now():
-                raise ReaderError("schedule_past")
-        row = PollRow(means.new_id(), conversation, ranked, reader.id, means.now(), closes, None)
-        await means.store.polls.open(channel, row)
-        if closes is not None:
-            await means.post.owe(Letter(f"poll:{row.id}", conversation, "reminder", closes, {"poll": row.id}))
+        id = hashlib.sha256(event.encode()).hexdigest()[:32]
+        row = await means.store.polls.get(channel)
+        if row is None or row.id != id:
+            if row is not None and row.open_at(means.now()):
+                raise ReaderError("next_open_already")
+            if len(await self.waiting(conversation)) < 2:
+                raise ReaderError("next_too_few")
+            closes = None
+            if until is not None:
+                closes = hours.moment(until, hours.zone_of(await means.store.shelf.settings(channel)))
+                if closes <= means.now():
+                    raise ReaderError("schedule_past")
+            row = PollRow(id, conversation, ranked, reader.id, means.now(), closes, None)
+            await means.store.polls.open(channel, row)
+        if row.closes_at is not None:
+            await means.post.owe(Letter(f"poll:{id}", conversation, "reminder", row.closes_at, {"poll": id}))
         return await self._poll(channel, row)
 
     async def latest(self, conversation: Conversation) -> Poll | None:
@@ -115,11 +121,14 @@ class Polls:
         return tuple(candidates[one] for one in mine if one in candidates)
 
     async def close(self, conversation: Conversation, reader: Reader) -> Poll:
-        """End the latest poll: for whoever manages the chat or opened it."""
+        """End the latest poll: for whoever manages the chat or opened it.
+
+        One that was closed less than 15 minutes ago is given again: what said so may have been lost in a crash.
+        """
         means = self._means
         channel = await means.channel(conversation)
         row = await means.store.polls.get(channel)
-        if row is None or not row.open_at(means.now()):
+        if row is None or (row.closed_at is not None and row.closed_at < means.now() - UNDO):
             raise Missing("next_none_open")
         if not reader.manages and row.reader != reader.id:
             raise ReaderError("managers_only")

@@ -50,6 +50,8 @@ class Ballot:
     question: str
     options: tuple[tuple[str, str], ...]
     until: datetime | None = None
+    closing: str = ""
+    """When that is, in a sentence of the channel's language and zone, for a platform that does not tell; "" without a time."""
 
     def fits(self, longest: int) -> bool:
         """Whether a platform that takes so many characters of an option can show every title whole."""

@@ -60,6 +60,7 @@ async def test_books_are_proposed_once_voted_on_and_counted(tmp_path: Path) -> N
         with pytest.raises(ReaderError, match="managers_only"):
             await command(club, "next vote", MEMBER)
         poll = await command(club, "next vote")
+        club.clock.pass_minutes(1)
         with pytest.raises(ReaderError, match="next_open_already"):
             await command(club, "next vote")
         for reader, label in (("a", "Vote 1"), ("b", "Vote 2"), ("a", "Vote 3"), ("c", "Vote 3"), ("d", "Vote 1")):
@@ -124,6 +125,7 @@ async def test_a_poll_shown_by_the_platform_counts_until_its_closing_is_on_recor
         assert ballot is not None
         assert [title for _, title in ballot.options] == ["Emma", "Hamlet", "Dom Casmurro"]
         assert ballot.until == datetime(2026, 3, 5, 19, tzinfo=UTC)
+        assert ballot.closing == "Open until 2026-03-05 19:00 (UTC)."
         assert (ballot.fits(12), ballot.fits(11)) == (True, False)
         desk, (emma, hamlet, _) = Desk(club.club, str), [id for id, _ in ballot.options]
         for reader, choice in (("a", emma), ("b", hamlet), ("a", hamlet), ("c", emma), ("c", None)):
@@ -149,3 +151,39 @@ async def test_ranks_and_a_poll_opened_again_stay_with_our_own_buttons(tmp_path:
         again = await press(club, closed, "Undo")
         assert again.ballot is None
         assert len([choice for row in again.choices for choice in row]) == 4
+
+
+async def test_what_opens_or_closes_a_poll_says_the_same_again_when_a_crash_swallowed_the_reply(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await command(club, "schedule quiet off")
+        await _ready(club)
+        opened = await command(club, "next vote 2026-03-05 19:00")
+        again = await command(club, "next vote 2026-03-05 19:00")
+        assert again.ballot == opened.ballot
+        await press(club, opened, "Vote 1", Reader("a", "en"))
+        closed = await command(club, "next close")
+        club.clock.pass_minutes(14)
+        repeated = await command(club, "next close")
+        assert repeated.document == closed.document
+        assert repeated.over == closed.over
+        with pytest.raises(ReaderError, match="managers_only"):
+            await command(club, "next close", MEMBER)
+        club.clock.pass_minutes(2)
+        with pytest.raises(ReaderError, match="next_none_open"):
+            await command(club, "next close")
+        club.clock.now = datetime(2026, 3, 5, 20, tzinfo=UTC)
+        assert await drained(club) == []
+
+
+async def test_a_poll_whose_time_is_over_but_not_yet_counted_can_be_closed_by_hand_and_is_counted_once(
+    tmp_path: Path,
+) -> None:
+    async with open_club(tmp_path) as club:  # in the quiet hours nothing is said unasked
+        await _ready(club)
+        poll = await command(club, "next vote 2026-03-05 23:00")
+        await press(club, poll, "Vote 1", Reader("a", "en"))
+        club.clock.now = datetime(2026, 3, 5, 23, 30, tzinfo=UTC)
+        assert await drained(club) == []
+        assert "Next we read Emma." in plain((await command(club, "next close")).document)
+        club.clock.now = datetime(2026, 3, 6, 9, tzinfo=UTC)
+        assert await drained(club) == []
