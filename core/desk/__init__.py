@@ -22,7 +22,7 @@ from core.desk import (
     scheduling,
     shelves,
 )
-from core.desk.keys import COMMANDS, Action, LinkFor, Visit
+from core.desk.keys import COMMANDS, Action, Gather, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.writing import sentence
 from core.errors import ReaderError
@@ -31,7 +31,7 @@ from core.strings import LOCALES, say
 
 __all__ = ["CLOSE", "COMMANDS", "Desk", "LinkFor", "Visit", "descriptions"]
 
-Checks = Callable[[Conversation], Awaitable[Sequence[Check]]]
+Checks = Callable[[Conversation, str | None], Awaitable[Sequence[Check]]]
 _ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
 _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
 
@@ -39,7 +39,8 @@ _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES)
 class Desk:
     """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies.
 
-    `checks` looks at what the platform lets the bot do in a chat, for `setup`.
+    `checks` looks at what the platform lets the bot do in a chat, for `setup`, and says so in a language. `gather` is
+    for a platform that has polls of its own.
     """
 
     def __init__(
@@ -56,12 +57,14 @@ class Desk:
         self._source = source
         self._link_for = link_for
         self._checks = checks
+        gather: Gather | None = None,
 
     async def reader(self, conversation: Conversation, reader: Reader) -> Reader:
         """The reader with the language to speak here: the channel's setting, else their own."""
         locale = (await self._club.settings(conversation)).get("locale")
         return replace(reader, locale=str(locale)) if locale else reader
 
+        self._gather = gather
     async def command(
         self,
         conversation: Conversation,
@@ -280,15 +283,19 @@ class Desk:
         """
         return await arriving.hello(await self._visit(conversation, Reader("", locale), False))
 
-    async def vote(self, conversation: Conversation, reader: Reader, poll: str, choice: str | None) -> None:
+    async def vote(
+        self, conversation: Conversation, reader: Reader, poll: str, choice: str | None, *, back: bool = False
+    ) -> None:
         """A vote in a poll that the platform shows in its own way (`Reply.ballot`); None takes it back.
 
-        Raises ReaderError `next_late` when the poll's closing is on record, Missing for a poll that is not of this channel.
+        `back`: this choice is taken back, unless the reader has changed it since; for a platform that tells a change as two
+        votes. Raises ReaderError `next_late` when the poll's closing is on record, Missing for a poll that is not of this
+        channel.
         """
-        await self._club.meeting.polls.vote(conversation, reader, poll, choice, native=True)
+        await self._club.meeting.polls.vote(conversation, reader, poll, choice, native=True, back=back)
 
     async def _setup(self, visit: Visit) -> Reply:
-        checks = () if self._checks is None else await self._checks(visit.conversation)
+        checks = () if self._checks is None else await self._checks(visit.conversation, visit.locale)
         return await arriving.setup(visit, checks)
 
     async def letter(self, letter: Letter) -> Reply | None:
@@ -339,7 +346,7 @@ class Desk:
 
     async def _visit(self, conversation: Conversation, reader: Reader, private: bool) -> Visit:
         here = await self.reader(conversation, reader)
-        return Visit(self._club, conversation, here, private, self._spell, self._link_for)
+        return Visit(self._club, conversation, here, private, self._spell, self._link_for, self._gather)
 
 
 def descriptions(locale: str | None) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Who is at the desk, where, and how commands are spelled there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,12 @@ Action = Mapping[str, Any]
 LinkFor = Callable[[Conversation, Passage, Reader | None], str]
 """The address of a passage in the reading view, for the reader who asked (None: whoever is in the channel)."""
 
+Gather = Callable[[str], Awaitable[None]]
+"""Ends a poll that the platform shows in its own way, by its id, and hands in to `Desk.vote` what it has not handed in yet.
+
+Called before a poll is counted; nothing for one that the platform does not show. What it raises keeps the poll open.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -58,6 +64,8 @@ class Visit:
     """How a command is typed on this platform: `/ask`, `/loccit ask`."""
     link_for: LinkFor | None = None
     """Where the reading view shows a passage; None when there is none."""
+    gather: Gather | None = None
+    """None where polls are our own buttons."""
 
     @property
     def locale(self) -> str | None:

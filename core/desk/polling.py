@@ -30,6 +30,8 @@ async def following(visit: Visit, words: str, event: str) -> Reply:
     if first.lower() in _VOTE:
         return await _opened(visit, rest.strip(), event)
     if first.lower() in _CLOSE and not rest:
+        if visit.gather is not None:
+            await visit.gather(await polls.closable(visit.conversation, visit.reader))
         return await _closed(visit, await polls.close(visit.conversation, visit.reader), undo=True)
     if first.lower() in _REMOVE and rest.strip().isdecimal():
         await polls.withdraw(visit.conversation, visit.reader, int(rest))
@@ -143,6 +145,8 @@ async def letter(visit: Visit, letter: Letter) -> Reply | None:
         poll = await visit.club.meeting.polls.latest(visit.conversation)
         if poll is None or poll.row.id != letter.params["poll"] or poll.row.closed_at not in (None, poll.row.closes_at):
             return None
+        if visit.gather is not None:
+            await visit.gather(poll.row.id)
         return await _closed(visit, await visit.club.meeting.polls.ended(visit.conversation, poll.row.id))
     except Missing:
         return None

@@ -96,12 +96,20 @@ class Polls:
         return None if row is None else await self._poll(channel, row)
 
     async def vote(
-        self, conversation: Conversation, reader: Reader, poll: str, choice: str | None, *, native: bool = False
+        self,
+        conversation: Conversation,
+        reader: Reader,
+        poll: str,
+        choice: str | None,
+        *,
+        native: bool = False,
+        back: bool = False,
     ) -> tuple[str, ...]:
         """A reader's choice (ranked: the next best one), None takes it back; the titles of the ballot as it is now.
 
         `native`: given in a poll of the platform, which took it: it counts until the closing is on record, since until then
-        the reader saw the poll open. Raises ReaderError `next_late` when the poll is closed.
+        the reader saw the poll open. `back`: this choice is taken back, unless the reader has changed it since. Raises
+        ReaderError `next_late` when the poll is closed.
         """
         means = self._means
         channel = await means.channel(conversation)
@@ -109,31 +117,37 @@ class Polls:
         if row is None:
             raise Missing("unknown_button")
         candidates = {one.id: one.title for one in await means.store.polls.nominations(channel, poll)}
-        if choice is None:
-            mine: tuple[str, ...] = ()
+        before = (await means.store.polls.ballots(poll)).get(reader.id, ()) if row.ranked or back else ()
+        if back:
+            mine = tuple(one for one in before if one != choice)
+        elif choice is None:
+            mine = ()
         elif row.ranked:
-            before = (await means.store.polls.ballots(poll)).get(reader.id, ())
-            mine = (*(one for one in before if one != choice), choice) if choice not in before else before
+            mine = before if choice in before else (*before, choice)
         else:
             mine = (choice,)
         if not await means.store.polls.cast(channel, poll, reader.id, mine, means.now(), until_recorded=native):
             raise ReaderError("next_late")
         return tuple(candidates[one] for one in mine if one in candidates)
 
+    async def closable(self, conversation: Conversation, reader: Reader) -> str:
+        """The id of the latest poll, which `close` would end for this reader. Raises as that does."""
+        means = self._means
+        row = await means.store.polls.get(await means.channel(conversation))
+        if row is None or (row.closed_at is not None and row.closed_at < means.now() - UNDO):
+            raise Missing("next_none_open")
+        if not reader.manages and row.reader != reader.id:
+            raise ReaderError("managers_only")
+        return row.id
+
     async def close(self, conversation: Conversation, reader: Reader) -> Poll:
         """End the latest poll: for whoever manages the chat or opened it.
 
         One that was closed less than 15 minutes ago is given again: what said so may have been lost in a crash.
         """
-        means = self._means
-        channel = await means.channel(conversation)
-        row = await means.store.polls.get(channel)
-        if row is None or (row.closed_at is not None and row.closed_at < means.now() - UNDO):
-            raise Missing("next_none_open")
-        if not reader.manages and row.reader != reader.id:
-            raise ReaderError("managers_only")
-        await means.store.polls.close(row.id, means.now())
-        return await self.ended(conversation, row.id)
+        poll = await self.closable(conversation, reader)
+        await self._means.store.polls.close(poll, self._means.now())
+        return await self.ended(conversation, poll)
 
     async def reopen(self, conversation: Conversation, reader: Reader, poll: str) -> Poll:
         """Take the closing back within 15 minutes."""

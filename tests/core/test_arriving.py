@@ -41,7 +41,8 @@ async def test_a_server_or_a_group_is_greeted_once_also_after_a_restart(tmp_path
 async def test_setup_names_what_is_missing_and_looks_again(tmp_path: Path) -> None:
     rights = [Check(False, "sending in threads; allow it in the channel's settings.")]
 
-    async def checks(_: Conversation) -> list[Check]:
+    async def checks(_: Conversation, locale: str | None) -> list[Check]:
+        assert locale == "en"
         return rights
 
     refused = OperatorError("model_key_refused")

@@ -7,7 +7,7 @@ import pytest
 
 from core.desk import Desk
 from core.document import plain
-from core.errors import LoccitError, ReaderError
+from core.errors import LoccitError, ReaderError, UpstreamError
 from core.meeting.tally import count
 from core.model import Conversation, Reader, Reply
 from tests.clubs import MEMBER, ROOM, TestClub, open_club
@@ -140,6 +140,55 @@ async def test_a_poll_shown_by_the_platform_counts_until_its_closing_is_on_recor
         assert "Hamlet 2, Emma 1, Dom Casmurro 0" in plain(result.document)
         with pytest.raises(ReaderError, match="next_late"):
             await desk.vote(ROOM, Reader("e", "en"), ballot.poll, emma)
+
+
+async def test_a_vote_told_as_taken_back_and_given_anew_counts_in_whichever_order_it_is_told(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await _ready(club)
+        ballot = (await command(club, "next vote")).ballot
+        assert ballot is not None
+        desk, (emma, hamlet, _) = Desk(club.club, str), [id for id, _ in ballot.options]
+        for reader, told in (
+            ("a", [(emma, False), (emma, True), (hamlet, False)]),
+            ("b", [(emma, False), (hamlet, False), (emma, True)]),
+            ("c", [(emma, False), (emma, True)]),
+        ):
+            for choice, back in told:
+                await desk.vote(ROOM, Reader(reader, "en"), ballot.poll, choice, back=back)
+        assert "Hamlet 2, Emma 0" in plain((await command(club, "next close")).document)
+
+
+async def test_what_the_platform_knows_of_a_poll_is_gathered_before_it_is_counted_by_whoever_may_close_it(
+    tmp_path: Path,
+) -> None:
+    async with open_club(tmp_path) as club:
+        gathered: list[str] = []
+
+        async def gather(poll: str) -> None:
+            if not gathered:
+                gathered.append(poll)
+                raise UpstreamError("model_down")
+            gathered.append(poll)
+            await desk.vote(ROOM, Reader("late", "en"), poll, emma)
+
+        await command(club, "schedule quiet off")
+        await _ready(club)
+        desk = Desk(club.club, str, gather=gather)
+        opened = await desk.command(ROOM, KEEPER, "next", "vote 2026-03-05 19:00", event="v")
+        assert isinstance(opened, Reply)
+        assert opened.ballot is not None
+        emma = opened.ballot.options[0][0]
+        with pytest.raises(ReaderError, match="managers_only"):
+            await desk.command(ROOM, MEMBER, "next", "close", event="c")
+        assert gathered == []
+        club.clock.now = datetime(2026, 3, 5, 20, tzinfo=UTC)
+        [letter] = await club.club.post.due(ROOM.platform)
+        with pytest.raises(UpstreamError):  # the platform is away: nothing is counted, the letter stays due
+            await desk.letter(letter)
+        counted = await desk.letter(letter)
+        assert counted is not None
+        assert "Emma 1" in plain(counted.document)
+        assert gathered == [opened.ballot.poll] * 2
 
 
 async def test_ranks_and_a_poll_opened_again_stay_with_our_own_buttons(tmp_path: Path) -> None:
