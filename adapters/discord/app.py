@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,8 +38,8 @@ log = logging.getLogger(__name__)
 
 _AGAIN = 15.0
 """Seconds before a connection that could not be made is tried again."""
-_PATIENCE = 900.0
-"""Seconds for which new messages wait until missed ones were read."""
+_ATTEMPTS = (1.0, 3.0, 10.0, 30.0, 60.0)
+"""Seconds before something that could not be put on record is tried again; after the last it is left to the next session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +199,15 @@ class Bot(discord.AutoShardedClient):
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
         Slash(self._ours, self.work).register(self.tree)
         self._ears = Lanes()
-        self._begun, self._caught_up = asyncio.Event(), asyncio.Event()
+        self._begun = asyncio.Event()
         self._up: set[int] = set()
         """Shards that are connected and have missed nothing."""
-        self._missing: dict[int, int] = {}
-        """Shards whose channels have not been caught up yet, each with the number of its session since it last was."""
+        self._sessions: Counter[int] = Counter()
+        """How many sessions each shard has had."""
+        self._unread: dict[int, set[int]] = {}
+        """By shard, the channels that have to be caught up."""
+        self._held: dict[int, list[discord.Message]] = {}
+        """By shard in a new session, what is said until it is known which channels have to be caught up first."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._once = False
 
@@ -244,45 +249,87 @@ class Bot(discord.AutoShardedClient):
         self._host.tell(Notice("run_up", {"platform": "Discord", "name": name}))
 
     async def on_shard_connect(self, shard: int) -> None:
-        """A new session: what was said before it is heard first, so that a channel's order is kept."""
+        """A new session: in each channel what was said before it is heard first, so that the order is kept."""
         self._up.discard(shard)
-        self._missing[shard] = self._missing.get(shard, 0) + 1
-        self._caught_up.clear()
+        self._sessions[shard] += 1
+        self._unread[shard] = set()
+        self._held.setdefault(shard, [])
 
     async def on_shard_ready(self, shard: int) -> None:
         await self._begun.wait()
-        session = self._missing.get(shard)
-        try:
-            await self._catching.catch_up(shard)
-            if self._missing.get(shard) == session:
-                self._up.add(shard)
-        finally:
-            if self._missing.get(shard) == session:  # else there is a newer one, whose turn is still to come
-                self._missing.pop(shard, None)
-            if not self._missing:
-                self._caught_up.set()
+        session = self._sessions[shard]
+        if not await self._patiently(partial(self._catch_up, shard, session), "sessions"):
+            log.error("a session is not caught up", extra={"shard": shard})
+
+    async def _catch_up(self, shard: int, session: int) -> None:
+        """Put the reading of each channel that missed something before what is said there from now on."""
+        missed = await self._catching.missed(shard)
+        if self._sessions[shard] != session:
+            return  # a newer session does it
+        self._unread[shard] = {channel.id for channel, _ in missed}
+        for channel, since in missed:
+            self._ears.add(_place(channel), partial(self._read, shard, session, channel, since))
+        for message in self._held.pop(shard, ()):
+            self._listen(shard, message)
+        if not missed:
+            await self._complete(shard)
+
+    async def _read(self, shard: int, session: int, channel: Any, since: datetime) -> None:
+        """Catch a channel up; one that cannot be read for long is looked at again in the next session, as far back."""
+        if await self._patiently(partial(self._catching.read, channel, since), str(channel.id)):
+            if self._sessions[shard] == session:
+                self._unread[shard].discard(channel.id)
+                if not self._unread[shard]:
+                    await self._complete(shard)
+        else:
+            log.error("a channel is not caught up", extra={"channel": str(channel.id)})
+
+    async def _complete(self, shard: int) -> None:
+        """Nothing is missing any more: the next session need not look back further than to now."""
+        self._up.add(shard)
+        await self._catching.note((shard,))
+
+    async def _patiently(self, work: Callable[[], Awaitable[object]], what: str) -> bool:
+        """Do something that may be repeated, again when it fails; False when it fails for long."""
+        for pause in (*_ATTEMPTS, None):
+            try:
+                await work()
+                return True
+            except Exception as error:  # the outer edge of one attempt
+                log.warning("not on record yet", exc_info=error, extra={"what": what, "again_in": pause})
+                if pause is not None:
+                    await self._host.sleep(pause)
+        return False
 
     async def on_shard_disconnect(self, shard: int) -> None:
         self._up.discard(shard)
 
     async def on_shard_resumed(self, shard: int) -> None:
         """What happened meanwhile has been told."""
-        if shard not in self._missing:
+        if shard not in self._held and not self._unread.get(shard):
             self._up.add(shard)
-
-    async def _hear(self, message: discord.Message) -> None:
-        with suppress(TimeoutError):  # rather out of order than never
-            await asyncio.wait_for(self._caught_up.wait(), _PATIENCE)
-        await self._hearing.hear(message)
 
     # The library starts a task for each event, and tasks overtake each other: what is said in a channel goes on record in
     # the order it came.
 
     async def on_message(self, message: discord.Message) -> None:
-        self._ears.add(_place(message), partial(self._hear, message))
+        shard = 0 if message.guild is None else message.guild.shard_id
+        if shard in self._held:
+            self._held[shard].append(message)
+        else:
+            self._listen(shard, message)
+
+    def _listen(self, shard: int, message: discord.Message) -> None:
+        self._ears.add(_place(message.channel), partial(self._hear, shard, message))
+
+    async def _hear(self, shard: int, message: discord.Message) -> None:
+        if not await self._patiently(partial(self._hearing.heard, message), str(message.channel.id)):
+            # Whatever session comes next looks back for it.
+            self._up.discard(shard)
+            self._unread.setdefault(shard, set()).add(message.channel.id)
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        self._ears.add(_place(payload.message), partial(self._hearing.heard_again, payload.message))
+        self._ears.add(_place(payload.message.channel), partial(self._hearing.heard_again, payload.message))
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         self._ears.add(str(payload.channel_id), partial(self._hearing.gone, payload.channel_id, payload.message_id))
@@ -313,6 +360,6 @@ class Bot(discord.AutoShardedClient):
         await self.close()
 
 
-def _place(message: discord.Message) -> str:
-    channel = message.channel
+def _place(channel: Any) -> str:
+    """The lane of a channel; threads keep the order of theirs."""
     return str(channel.parent_id if isinstance(channel, discord.Thread) else channel.id)

@@ -1,5 +1,6 @@
 """Catching up: after a restart or a session that ended, what was said meanwhile is read from the channels themselves."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
@@ -21,6 +22,8 @@ LONGEST = timedelta(hours=24)
 """Questions older than this are not answered out of the blue."""
 _MOST = 500
 """Messages of one channel that are looked through."""
+_AT_ONCE = 8
+"""Channels that are read at the same time."""
 _ALIVE = "alive"
 
 
@@ -28,6 +31,7 @@ class Catching:
     def __init__(self, connection: Connection, hearing: Hearing) -> None:
         self._connection = connection
         self._hearing = hearing
+        self._few = asyncio.Semaphore(_AT_ONCE)
 
     async def beat(self, connected: Callable[[], Collection[int]]) -> None:
         """For as long as we run: note which shards are connected and have been caught up."""
@@ -52,15 +56,10 @@ class Catching:
         now = self._connection.host.now()
         return max(datetime.fromtimestamp(float(alive), now.tzinfo) - MARGIN, now - LONGEST)
 
-    async def catch_up(self, shard: int) -> None:
-        """Hear what was said on a shard since it was last connected."""
-        since, found = await self.since(shard), 0
-        if since is not None:
-            for channel in await self._channels(shard, since):
-                found += await self._channel(channel, since)
-        await self._note(shard)
-        if found:
-            log.info("caught up", extra={"messages": found, "shard": shard})
+    async def missed(self, shard: int) -> list[tuple[Any, datetime]]:
+        """The channels in which something may have been said since a shard was last connected, and since when."""
+        since = await self.since(shard)
+        return [] if since is None else [(channel, since) for channel in await self._channels(shard, since)]
 
     async def _channels(self, shard: int, since: datetime) -> list[Any]:
         """Where something was said since then and may be read; direct conversations are known from before."""
@@ -78,11 +77,14 @@ class Catching:
         ids = [int(key.rpartition(":")[2]) for key in direct]
         return channels + [self._connection.client.get_partial_messageable(id) for id in ids]
 
-    async def _channel(self, channel: Any, since: datetime) -> int:
+    async def read(self, channel: Any, since: datetime) -> None:
+        """Hear what was said in a channel since then, oldest first. Doing it again does nothing twice."""
         found = 0
         try:
-            async for message in channel.history(after=since, limit=_MOST, oldest_first=True):
-                found += await self._hearing.heard(message)
+            async with self._few:
+                async for message in channel.history(after=since, limit=_MOST, oldest_first=True):
+                    found += await self._hearing.heard(message)
         except (discord.Forbidden, discord.NotFound):
             log.info("a channel cannot be read", extra={"channel": str(channel.id)})
-        return found
+        if found:
+            log.info("caught up", extra={"messages": found, "channel": str(channel.id)})

@@ -25,12 +25,8 @@ class Hearing:
         self._work = work
         self._answers = answers
 
-    async def hear(self, message: discord.Message) -> None:
-        """Take a message up when it is for us."""
-        await self.heard(message)
-
     async def heard(self, message: discord.Message) -> bool:
-        """The same; True when it is for us and new."""
+        """Take a message up when it is for us; True when it is for us and new."""
         if message.author.bot or message.webhook_id is not None or message.type not in _WRITTEN:
             return False
         if message.guild is None:  # to be found again when we catch up: the vendor names no direct conversations

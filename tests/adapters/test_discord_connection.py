@@ -17,6 +17,7 @@ from tests.adapters.discord_club import Site, discord_site, text_of
 from tests.bot.running import loccit
 from tests.clubs import lantern_house, open_club
 from tests.fakes.discord import Payload
+from tests.fakes.discord.server import Fault
 
 LOG = "What did Mara keep the log in?"
 
@@ -28,11 +29,11 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
 
 
 def _answers_to(site: Site, asked: Payload) -> list[Payload]:
-    return [
-        message
-        for message in site.mara.answers(site.channel)
-        if (message.get("message_reference") or {}).get("message_id") == asked["id"]
-    ]
+    return [message for message in site.mara.answers(site.channel) if _replies_to(message, asked)]
+
+
+def _replies_to(message: Payload, asked: Payload) -> bool:
+    return bool((message.get("message_reference") or {}).get("message_id") == asked["id"])
 
 
 def _gateway(site: Site, what: str) -> list[object]:
@@ -98,6 +99,28 @@ async def test_what_was_missed_in_a_lost_session_or_while_the_bot_was_away_is_ca
         assert [len(_answers_to(site, asked)) for asked in (missed, overheard, *away)] == [1, 0, 1, 1, 1]
         order = [int(_answers_to(site, asked)[0]["id"]) for asked in away]
         assert order == sorted(order)
+
+
+async def test_a_channel_whose_missed_messages_cannot_be_read_at_first_still_answers_them_and_before_later_ones(
+    site: Site,
+) -> None:
+    other = site.fake.channel(site.server, "other")
+    async with site.running() as club:
+        await site.shelve()
+        await club.shelve(lantern_house(), Conversation("discord", str(other.id)))
+        reads = Fault("GET", "/channels/{channel}/messages", times=2, status=503)
+        site.fake.faults.append(reads)
+        sessions = len(_gateway(site, "identify"))
+        await site.fake.gateway.invalidate()
+        missed = await site.mara.mention(site.channel, LOG)
+        await site.fake.until(lambda: len(_gateway(site, "identify")) > sessions and reads.times == 1)
+        later = await site.mara.mention(site.channel, "Who is Ivo?")
+        elsewhere = await site.mara.mention(other, LOG)
+        await site.fake.until(lambda: [m for m in site.mara.answers(other) if _replies_to(m, elsewhere)])
+        await site.answer_to(later)
+        order = [int(_answers_to(site, asked)[0]["id"]) for asked in (missed, later)]
+        assert order == sorted(order)
+        assert reads.times == 0
 
 
 async def test_questions_of_one_channel_are_answered_in_their_order_under_rate_limits_and_reconnects(

@@ -61,17 +61,18 @@ class Program:
             **({"LOCCIT_LLM_BASE_URL": provider, "LOCCIT_LLM_MODEL": "fake"} if provider else {}),
         }
         self._data = data
+        self._log = data.with_name(f"{data.name}.log")
+        """A file and no pipe: nobody reads it while it runs, and whoever writes into a full pipe stands still."""
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            *command("run", "--data", str(self._data)),
-            env=environment(**self._settings),
-            stderr=asyncio.subprocess.PIPE,
-        )
-        assert self._process.stderr is not None
-        while b"Discord is up" not in (line := await self._process.stderr.readline()):
-            assert line, "the bot ended"
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *command("run", "--data", str(self._data)), env=environment(**self._settings), stderr=log
+            )
+        while b"Discord is up" not in await asyncio.to_thread(self._log.read_bytes):
+            assert self._process.returncode is None, "the bot ended"
+            await asyncio.sleep(0.1)
 
     async def end(self, sign: int = signal.SIGTERM) -> None:
         assert self._process is not None
@@ -204,7 +205,9 @@ async def storm(folder: Path, channels: int = 50, questions: int = 500) -> bool:
     disordered = 0
     for hall in halls:
         order = [int(m["message_reference"]["message_id"]) for m in _replies(hall, _finished)]
-        disordered += order != sorted(order)
+        if order != sorted(order):
+            disordered += 1
+            print(f"  {hall.name}: answered in the order {[sorted(order).index(one) for one in order]}")
     resumed = len([entry for entry in fake.journal.entries if entry.route == "resume"])
     anew = len([entry for entry in fake.journal.entries if entry.route == "identify"])
     limited = len([entry for entry in fake.journal.entries if entry.status == 429])
