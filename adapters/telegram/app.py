@@ -19,9 +19,10 @@ from adapters.lanes import Lanes
 from adapters.telegram import deliveries, view
 from adapters.telegram.alarms import Alarms
 from adapters.telegram.arrivals import Arrivals
+from adapters.telegram.ballots import Ballots
 from adapters.telegram.connection import PLATFORM, Connection, conversation, spot
 from adapters.telegram.group import Groups
-from adapters.telegram.incoming import File, Heard, Me, Press, read
+from adapters.telegram.incoming import Heard, Me, Press, kept, read
 from adapters.telegram.letters import Letters
 from adapters.telegram.limiter import Limiter, Pace
 from adapters.telegram.line import Gone, Line, Moved, Refused, Unwritable
@@ -42,7 +43,7 @@ NAME = "Telegram"
 
 _POLL = 25
 """Seconds a poll waits for news."""
-_UPDATES = ["message", "edited_message", "callback_query", "my_chat_member"]
+_UPDATES = ["message", "edited_message", "callback_query", "my_chat_member", "poll_answer"]
 _AGAIN = 3.0
 """Seconds before a poll that failed is tried again."""
 
@@ -107,17 +108,25 @@ class Service:
         self._arrivals = Arrivals(connection)
         self._passages = Passages(connection)
         self._groups = Groups(connection, reads_all)
-        self._letters = Letters(connection, self._groups)
+        self._ballots = Ballots(connection, self._groups, self._lanes)
+        self._letters = Letters(connection, self._groups, self._ballots)
         self._presses = Presses(
-            connection, self._passages, self._questions, self._groups, self._receive, self._letters.nudge
+            connection,
+            self._passages,
+            self._questions,
+            self._groups,
+            self._ballots,
+            self._receive,
+            self._letters.nudge,
         )
         self._behind: list[asyncio.Task[None]] = []
 
     async def run(self) -> None:
         """Take up what was left, then hear what comes."""
         unfinished = await self._connection.club.post.unfinished(PLATFORM)
-        left = [_unpacked(event.payload) for event in unfinished]
+        left = [kept(event.payload) for event in unfinished]
         await self._groups.recall()
+        await self._ballots.recall()
         for heard in sorted(left, key=lambda heard: heard.kind != "moved"):
             self._queue(heard)
         self._behind = [
@@ -127,6 +136,7 @@ class Service:
                 ("unshown", self._questions.bring_unshown(frozenset(event.key for event in unfinished))),
                 ("kept", self._questions.answer_kept()),
                 ("letters", self._letters.drain()),
+                ("polls", self._ballots.tidy()),
             )
         ]
         await self._poll()
@@ -156,12 +166,17 @@ class Service:
         trouble = ""
         while True:
             try:
-                for update in await self._connection.line.poll(offset, _POLL, _UPDATES):
+                # What waits for us is taken without waiting for more: until then no poll is counted.
+                seconds = _POLL if self._ballots.caught_up else 0
+                updates = await self._connection.line.poll(offset, seconds, _UPDATES)
+                for update in updates:
                     await self._take(update)
                     offset = update["update_id"] + 1
+                self._ballots.caught_up |= not updates
             except InvalidToken as error:
                 raise OperatorError("token_refused", platform=NAME, setting="TELEGRAM_BOT_TOKEN") from error
             except (TelegramError, OperatorError) as error:
+                self._ballots.caught_up = False
                 said = _trouble(error)
                 if said.key != trouble:
                     host.tell(said)
@@ -186,6 +201,8 @@ class Service:
             await self._receive(found)
 
     async def _receive(self, heard: Heard) -> None:
+        if heard.kind == "vote":
+            heard = replace(heard, chat=self._ballots.chat(heard.name))
         event = Event(heard.key, PLATFORM, str(heard.chat), asdict(heard))
         if await self._connection.club.post.receive(event):
             await self._alarms.meet(heard)
@@ -196,6 +213,9 @@ class Service:
                 self._queue(heard)
 
     def _queue(self, heard: Heard) -> None:
+        if heard.kind == "vote":
+            self._ballots.take(heard)
+            return
         works = heard.kind in ("ask", "book") and not (heard.kind == "ask" and heard.edited)
         if works:
             self._typing.begin(heard.chat, heard.topic)
@@ -291,13 +311,18 @@ class Service:
                 await self._questions.ask(heard, done, reader)
             finally:
                 self._typing.end(heard.chat, heard.topic)
-        elif not heard.edited:
+            return
+        if done.over is not None:
+            await self._ballots.end(done.over)
+        if not heard.edited:
             await self._reply(heard, done)
 
     async def _reply(self, heard: Heard, reply: Reply) -> None:
         where, place = conversation(heard), spot(heard)
         alone = reply.private and await self._connection.may_whisper_unasked(heard.chat)
         if alone and await self._passages.whisper(heard, reply):
+            return
+        if reply.ballot is not None and await self._ballots.show(where, place, heard.key, reply.ballot):
             return
         await deliveries.show(self._connection, where, place, heard.key, view.messages(reply), reply.turn)
         for file in reply.attachments:
@@ -309,11 +334,6 @@ class Service:
         await deliveries.show(
             self._connection, conversation(heard), spot(heard), heard.key, shown, force_reply=asks and not heard.private
         )
-
-
-def _unpacked(payload: Mapping[str, Any]) -> Heard:
-    file = payload.get("file")
-    return Heard(**{**payload, "file": File(**file) if file else None})
 
 
 def _trouble(error: Exception) -> Notice:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from core.desk import COMMANDS
 
 Json = Mapping[str, Any]
-Kind = Literal["ask", "command", "book", "hello", "unreadable", "moved", "status"]
+Kind = Literal["ask", "command", "book", "hello", "unreadable", "moved", "status", "vote"]
 
 _OURS = frozenset({*COMMANDS, "start", "stop"})
 _UNREADABLE = ("photo", "voice", "audio", "video", "video_note", "sticker", "animation", "location", "contact", "poll")
@@ -43,7 +43,7 @@ class Heard:
     topic: int | None = None
     locale: str | None = None
     name: str = ""
-    """Of a command; of a status what we are in the chat from now on."""
+    """Of a command; of a status what we are in the chat from now on; of a vote the poll, by Telegram's id."""
     words: str = ""
     file: File | None = None
     reply_to: int | None = None
@@ -57,6 +57,8 @@ class Heard:
     """True for a book that is to be taken without its picture pages."""
     question: Mapping[str, Any] = field(default_factory=dict)
     """A question a button asked, as its fields that are no defaults."""
+    choice: int | None = None
+    """Of a vote: the option, counted from 0; None when it is taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,20 @@ class Press:
     """True when the button stands in a message for this member's eyes; `message` is its id then."""
 
 
+def kept(payload: Json) -> Heard:
+    """Something said to us that was on record."""
+    file = payload.get("file")
+    return Heard(**{**payload, "file": File(**file) if file else None})
+
+
 def read(update: Json, me: Me) -> Heard | Press | None:
     """What an update asks of us."""
     if query := update.get("callback_query"):
         return _press(query)
     if changed := update.get("my_chat_member"):
         return _status(changed)
+    if answer := update.get("poll_answer"):
+        return _vote(answer, update["update_id"])
     edited = "edited_message" in update
     message = update.get("edited_message") or update.get("message")
     return None if message is None else _heard(message, me, edited)
@@ -117,6 +127,21 @@ def _status(changed: Json) -> Heard:
         locale=changed["from"].get("language_code"),
         name=now,
         other=int(before not in ("left", "kicked")),
+    )
+
+
+def _vote(answer: Json, update: int) -> Heard:
+    """Who votes as a chat (an anonymous administrator) is that chat; where the poll stands is not told."""
+    voter, options = answer.get("voter_chat") or answer["user"], answer["option_ids"]
+    return Heard(
+        key=f"telegram:vote:{answer['poll_id']}:{update}",
+        kind="vote",
+        chat=0,
+        message=0,
+        user=voter["id"],
+        private=False,
+        name=answer["poll_id"],
+        choice=options[0] if options else None,
     )
 
 

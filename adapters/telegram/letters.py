@@ -5,6 +5,7 @@ import logging
 from contextlib import suppress
 
 from adapters.telegram import deliveries, view
+from adapters.telegram.ballots import Ballots
 from adapters.telegram.connection import PLATFORM, Connection
 from adapters.telegram.group import Groups
 from adapters.telegram.line import Gone, Moved, Refused, Unwritable
@@ -21,9 +22,10 @@ _EVERY = 5.0
 class Letters:
     """Says what is due, each letter once."""
 
-    def __init__(self, connection: Connection, groups: Groups) -> None:
+    def __init__(self, connection: Connection, groups: Groups, ballots: Ballots) -> None:
         self._connection = connection
         self._groups = groups
+        self._ballots = ballots
         self._nudged = asyncio.Event()
 
     def nudge(self) -> None:
@@ -58,9 +60,13 @@ class Letters:
     async def _say(self, letter: Letter) -> None:
         where = letter.conversation
         place = Spot(int(where.channel), int(where.thread) if where.thread else None)
+        if "poll" in letter.params and not await self._ballots.settled(letter.params["poll"]):
+            return  # a round later every vote that Telegram took is counted
         try:
             reply = await self._connection.desk.letter(letter)
             if reply is not None:
+                if reply.over is not None:
+                    await self._ballots.end(reply.over)
                 parts = view.messages(reply)
                 await deliveries.show(self._connection, where, place, letter.id, parts, reply.turn)
         except ReaderError as error:  # a disk or a database that is away mends: the next round tries again

@@ -1,7 +1,7 @@
 """The Bot API by python-telegram-bot: each call waits its turn, is tried again while it may help, and fails in few ways."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -140,6 +140,37 @@ class Line:
 
         return sent_of(await self._posted(spot, call))
 
+    async def send_poll(self, spot: Spot, question: str, options: Sequence[str]) -> tuple[int, str]:
+        """Open a poll of the vendor's, one vote each and no secret; its message and its id.
+
+        It cannot be forwarded: strangers would vote in it. Read raw: the library takes no polls from servers older than it.
+        """
+
+        async def call(topic: int | None) -> Any:
+            asked = {
+                "chat_id": spot.chat,
+                "question": question,
+                "options": [{"text": option} for option in options],
+                "is_anonymous": False,
+                "protect_content": True,
+                "message_thread_id": topic,
+                "reply_parameters": reply_of(spot),
+            }
+            return await self.bot.do_api_request("sendpoll", asked)
+
+        message = await self._posted(spot, call)
+        return message["message_id"], message["poll"]["id"]
+
+    async def stop_poll(self, chat: int, message: int) -> None:
+        """End a poll; one that has ended is no matter. Raises Gone when it is not there any more."""
+        await self.limiter.final(chat)
+        where = {"chat_id": chat, "message_id": message}
+        try:
+            await self._surely(chat, lambda: self.bot.do_api_request("stoppoll", where))
+        except Refused as error:
+            if "already been closed" not in str(error).lower():
+                raise
+
     async def edit(self, chat: int, sent: Sent, shown: Shown, *, reader: int | None = None) -> Sent:
         """Replace what a message shows; a final text: it waits for its turn. "Not modified" is success. Raises Gone."""
         await self.limiter.final(chat)
@@ -265,7 +296,7 @@ class Line:
         except TelegramError:
             return ()
 
-    async def _posted(self, spot: Spot, call: Callable[[int | None], Awaitable[Message]]) -> Message:
+    async def _posted(self, spot: Spot, call: Callable[[int | None], Awaitable[_Result]]) -> _Result:
         await self.limiter.final(spot.chat)
         try:
             return await self._surely(spot.chat, lambda: call(spot.topic))

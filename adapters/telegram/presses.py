@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.telegram import deliveries, view
 from adapters.telegram.arrivals import unpack_file
+from adapters.telegram.ballots import Ballots
 from adapters.telegram.connection import PLATFORM, Connection, conversation
 from adapters.telegram.group import Groups
 from adapters.telegram.incoming import Heard, Press
@@ -61,6 +62,7 @@ class Presses:
         passages: Passages,
         questions: Questions,
         groups: Groups,
+        ballots: Ballots,
         receive: Callable[[Heard], Awaitable[None]],
         nudge: Callable[[], None],
     ) -> None:
@@ -68,6 +70,7 @@ class Presses:
         self._passages = passages
         self._questions = questions
         self._groups = groups
+        self._ballots = ballots
         self._receive = receive
         self._nudge = nudge
 
@@ -119,6 +122,7 @@ class Presses:
             await self._receive(_pressed_event(press, key, "book", file=file, partly=True))
             return ""
         done = await self._connection.desk.press(where, reader, id, event=key, private=press.private)
+        await self._ballots.tidy(press.chat)  # it may have made us forget the chat, and its poll with it
         if isinstance(done, Question):
             await self._receive(_pressed_event(press, key, "ask", question=packed(done)))
         elif done.deleted is not None:

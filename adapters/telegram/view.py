@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from adapters.telegram.text import Mark, Plain, render
 from core.document import Part, cites, split
-from core.model import Answer, Choice, Document, Emphasis, Notice, Paragraph, Reply, Text
+from core.model import Answer, Ballot, Choice, Document, Emphasis, Notice, Paragraph, Reply, Text
 from core.strings import tell
 
 TEXT = 4096
@@ -16,6 +16,10 @@ NOTES = 90
 """Note buttons of one part: the vendor takes 100 buttons, and other rows need some."""
 ROW = 3
 """Note buttons in a row that a phone shows whole (the vendor takes 8)."""
+QUESTION = 300
+"""Characters of a poll's question and of an option, and how many options it takes: PollLimit there."""
+OPTION = 100
+OPTIONS = range(2, 13)
 _NUMBERING = 16
 """Units kept free for "3/12" above a part."""
 STEP = "~"
@@ -57,6 +61,14 @@ def answer(answer: Answer, notes: Sequence[Choice], ways: Keyboard, locale: str 
         last = number == len(parts)
         shown.append(Shown(_numbered(part.document, number, len(parts), own=False), rows + (ways if last else ())))
     return tuple(shown) or (Shown(Plain("…"), ways),)
+
+
+def poll(ballot: Ballot) -> tuple[str, tuple[str, ...]] | None:
+    """Question, with the time it closes at, and options as the vendor's poll takes them; None when something is too long."""
+    question = render(paragraph(f"{ballot.question} {ballot.closing}".strip())).text
+    options = tuple(render(paragraph(title)).text for _, title in ballot.options)
+    fits = len(question) <= QUESTION and len(options) in OPTIONS and all(len(option) <= OPTION for option in options)
+    return (question, options) if fits else None
 
 
 def draft(document: Document, more: str = "") -> Plain:

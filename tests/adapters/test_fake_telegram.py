@@ -265,6 +265,36 @@ async def test_topics_rights_and_administrators_are_as_the_group_set_them() -> N
             await bot.send_message(chat.id, "x")
 
 
+async def test_polls_count_characters_tell_votes_when_that_was_asked_for_and_end_once() -> None:
+    async with FakeTelegram() as telegram, connected(telegram) as bot:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        for question, options, why in (
+            ("🧥" * 301, ["a", "b"], "question length"),
+            ("?", ["a", "🧥" * 101], "options length"),
+            ("?", ["a", " "], "non-empty"),
+            ("?", [str(number) for number in range(13)], "more than 12"),
+        ):
+            with pytest.raises(BadRequest, match=why):
+                await bot.send_poll(chat.id, question, options, is_anonymous=False)
+        sent = await bot.send_poll(chat.id, "🧥" * 300, ["a", "🧥" * 100], is_anonymous=False)
+        shown = chat.messages[sent.message_id]
+        assert telegram.vote(ana, shown, "a") is None
+        await bot.get_updates(timeout=0, allowed_updates=["poll_answer"])
+        telegram.vote(ana, shown, "🧥" * 100)
+        telegram.vote(ana, shown, None)
+        answers = [update.poll_answer for update in await bot.get_updates(timeout=1)]
+        assert [answer.option_ids for answer in answers if answer is not None] == [(1,), ()]
+        telegram.vote(ana, shown, "a")
+        assert [option.voter_count for option in (await bot.stop_poll(chat.id, sent.message_id)).options] == [1, 0]
+        with pytest.raises(BadRequest, match="already been closed"):
+            await bot.stop_poll(chat.id, sent.message_id)
+        with pytest.raises(BadRequest, match="to stop not found"):
+            await bot.stop_poll(chat.id, 99)
+        with pytest.raises(LookupError):
+            telegram.vote(ana, shown, "a")
+
+
 async def test_drafts_show_in_private_chats_and_commands_are_kept_by_language() -> None:
     async with FakeTelegram() as telegram, connected(telegram) as bot:
         ana = telegram.person("Ana")

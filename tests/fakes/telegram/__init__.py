@@ -24,6 +24,9 @@ from tests.fakes.telegram.world import BOT, GENERAL, Chat, Person, World, quoted
 
 __all__ = ["BOT", "GENERAL", "TOKEN", "Chat", "Entry", "FakeTelegram", "Fault", "Flood", "JsonObject", "Person"]
 
+_CHANNEL_BOT = {"id": 136_817_688, "is_bot": True, "first_name": "Channel", "username": "Channel_Bot"}
+"""Who votes, by the vendor's word, when a chat does."""
+
 PATIENCE = 90.0
 """Seconds until what a test waits for counts as never coming."""
 
@@ -192,6 +195,30 @@ class FakeTelegram:
         )
         return query
 
+    def vote(
+        self, person: Person, message: JsonObject, option: str | None, *, as_chat: Chat | None = None
+    ) -> int | None:
+        """Vote in a poll, or take the vote back with None; the update that the bot hears of it by, when it wants any.
+
+        Raises LookupError where a client offers no such vote.
+        """
+        poll = self.world.polls[message["poll"]["id"]]
+        voter = person.id if as_chat is None else as_chat.id
+        if poll.closed or (option is None and voter not in poll.votes):
+            raise LookupError("the poll is closed, or there is no vote to take back")
+        poll.votes.pop(voter, None)
+        if option is not None:
+            poll.votes[voter] = poll.options.index(option)
+        message["poll"] = poll.json()
+        if poll.anonymous or "poll_answer" not in self.server.wanted:
+            return None
+        chosen = [] if option is None else [poll.votes[voter]]
+        who = {"user": person.json()} if as_chat is None else {"user": _CHANNEL_BOT, "voter_chat": as_chat.json()}
+        persistent = [f"{poll.id}-{at}" for at in chosen]
+        return self.server.give(
+            poll_answer={"poll_id": poll.id, **who, "option_ids": chosen, "option_persistent_ids": persistent}
+        )
+
     def _deliver(self, chat: Chat, message: JsonObject) -> None:
         if self._hears(chat, message):
             self.server.give(message=message)
@@ -286,6 +313,12 @@ class FakeTelegram:
                 if words in (message.get("text") or message.get("caption", ""))
             ]
         )
+        newest: JsonObject = found[-1]
+        return newest
+
+    async def polled(self, chat: Chat) -> JsonObject:
+        """Wait until the bot shows a poll of Telegram's; the newest such message."""
+        found = await self.until(lambda: [message for message in self.ours(chat) if "poll" in message])
         newest: JsonObject = found[-1]
         return newest
 

@@ -9,7 +9,7 @@ from tests.fakes.telegram.rules import Refusal
 COUNTED = frozenset(
     {
         "sendMessage", "sendPhoto", "sendDocument", "editMessageText", "editMessageReplyMarkup", "editMessageMedia",
-        "editMessageCaption",
+        "editMessageCaption", "sendPoll", "stopPoll",
     }
 )  # fmt: skip
 

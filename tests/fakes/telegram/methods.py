@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.fakes.telegram.polls import checked_poll
 from tests.fakes.telegram.rules import (
     CALLBACK_ANSWER,
     CAPTION,
@@ -52,6 +53,10 @@ class Methods:
     actions: list[tuple[float, int, str]] = field(default_factory=list)
     forced: list[int] = field(default_factory=list)
     """Messages that made clients offer a reply."""
+
+    def named(self, method: str) -> str:
+        """A method by the name that the vendor's pages give it: names have no case."""
+        return _NAMES.get(method.lower(), method)
 
     def call(self, method: str, params: JsonObject, files: Mapping[str, tuple[str, bytes]]) -> Any:
         known = getattr(self, f"_do_{method}", None)
@@ -167,6 +172,34 @@ class Methods:
         message = self.world.message(chat, params["message_id"], "react")
         message["reactions"] = params.get("reaction", [])
         return True
+
+    # Polls
+
+    def _do_sendPoll(self, params: JsonObject, files: object) -> JsonObject:
+        chat = self.world.writable(params)
+        if not chat.may.get(BOT, {}).get("can_send_polls", True):
+            raise bad("not enough rights to send polls to the chat")
+        poll = checked_poll(params, f"poll-{next(self.world.numbers)}")
+        self.world.polls[poll.id] = poll
+        kept: JsonObject = {"has_protected_content": True} if params.get("protect_content") else {}
+        return self._send(params, kept | {"poll": poll.json()})
+
+    def _do_stopPoll(self, params: JsonObject, files: object) -> JsonObject:
+        chat = self.world.chat(params["chat_id"])
+        message = chat.messages.get(int(params["message_id"]))
+        if message is None:
+            raise bad("message with poll to stop not found")
+        if "poll" not in message:
+            raise bad("message is not a poll")
+        self.world.writable({"chat_id": chat.id})
+        poll = self.world.polls[message["poll"]["id"]]
+        if message["from"]["id"] != BOT:
+            raise bad("poll can't be stopped")
+        if poll.closed:
+            raise bad("poll has already been closed")
+        poll.closed = True
+        message["poll"] = poll.json()
+        return poll.json()
 
     # For one member's eyes
 
@@ -356,3 +389,6 @@ class Methods:
 def _face(message: JsonObject) -> str:
     keys = ("text", "entities", "caption", "caption_entities", "photo", "reply_markup")
     return hashlib.sha256(repr([message.get(key) for key in keys]).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_NAMES = {name.removeprefix("_do_").lower(): name.removeprefix("_do_") for name in vars(Methods) if "_do_" in name}

@@ -16,10 +16,12 @@ from tests.fakes.telegram.rules import JsonObject, Refusal
 from tests.fakes.telegram.world import World
 
 TOKEN = "7000000001:the-token-of-the-tests"
-_TEXTS = frozenset({"text", "caption", "callback_query_id", "file_id", "photo", "document", "action", "language_code"})
+_TEXTS = frozenset(
+    {"text", "caption", "callback_query_id", "file_id", "photo", "document", "action", "language_code", "question"}
+)
 """Parameters that are texts even when they look like JSON."""
 
-FaultKind = Literal["drop", "drop after", "status", "flood"]
+FaultKind = Literal["drop", "drop after", "status", "flood", "slow"]
 
 
 @dataclass
@@ -27,7 +29,7 @@ class Fault:
     """What goes wrong with the next `times` calls of `method` ("*" = any but getUpdates).
 
     "drop": the connection ends before anything happens; "drop after": it happens and nobody is told; "status": an
-    error of the server; "flood": 429 with `retry_after` seconds.
+    error of the server; "flood": 429 with `retry_after` seconds; "slow": it happens, and the reply waits for `told`.
     """
 
     method: str
@@ -36,6 +38,7 @@ class Fault:
     status: int = 502
     retry_after: float = 1
     chat: int | None = None
+    told: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Server:
     """When an update was first given to a poller."""
     confirmed: dict[int, float] = field(default_factory=dict)
     """When the bot told that it has an update."""
+    wanted: frozenset[str] = frozenset()
+    """The kinds of updates the bot asked for last."""
     unreachable: bool = False
     """True: every connection ends without a word, as with no network."""
 
@@ -163,14 +168,14 @@ class Server:
     async def _call(self, request: web.Request) -> web.StreamResponse:
         if self.unreachable:
             return _drop(request)
-        method = request.match_info["method"]
+        method = self.methods.named(request.match_info["method"])
         try:
             params, files = await _form(request)
         except ConnectionResetError:  # whoever asked was killed in the middle
             return _drop(request)
         if request.match_info["token"] != self.token:
             return _refused(Refusal(401, "Unauthorized"))
-        if method.lower() == "getupdates":  # method names have no case
+        if method.lower() == "getupdates":
             return await self._get_updates(request, params)
         if self.latency:
             await asyncio.sleep(self.latency)
@@ -198,6 +203,8 @@ class Server:
         self._enter(Entry(method, params, at, True, result))
         if fault is not None and fault.kind == "drop after":
             return _drop(request)
+        if fault is not None and fault.kind == "slow":
+            await fault.told.wait()
         return web.json_response({"ok": True, "result": result})
 
     def _enter(self, entry: Entry) -> None:
@@ -215,6 +222,7 @@ class Server:
 
     async def _get_updates(self, request: web.Request, params: JsonObject) -> web.StreamResponse:
         self._poll += 1
+        self.wanted = frozenset(params.get("allowed_updates") or ())
         mine = self._poll  # a new poller ends the one before it
         async with self.changed:
             self.changed.notify_all()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from tests.fakes.telegram.polls import Poll
 from tests.fakes.telegram.rules import JsonObject, Refusal, bad
 
 BOT = 7_000_000_001
@@ -70,6 +71,8 @@ class World:
     files: dict[str, StoredFile] = field(default_factory=dict)
     drafts: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     """(chat, draft id) -> the texts it showed, oldest first."""
+    polls: dict[str, Poll] = field(default_factory=dict)
+    """By the id of each; the message that shows one has its JSON, kept up to date."""
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def chat(self, id: Any) -> Chat:

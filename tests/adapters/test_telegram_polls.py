@@ -1,0 +1,373 @@
+"""Polls that Telegram shows itself: what is voted there is what we count, through restarts, moves and refusals."""
+
+import asyncio
+import logging
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.telegram.incoming import Heard
+from adapters.telegram.text import JOINER
+from core.desk import Desk
+from core.model import Conversation, Event, Reader, Reply
+from tests.adapters.telegram_club import GatedModel, Served, served
+from tests.clubs import Clock, open_club
+from tests.fakes.telegram import BOT, Chat, FakeTelegram, Fault, JsonObject, Person
+
+QUICK = 50.0
+"""Divides the seconds between two looks into the outbox."""
+
+
+async def propose(telegram: FakeTelegram, person: Person, chat: Chat, *titles: str, topic: int | None = None) -> None:
+    for number, title in enumerate(titles, 1):
+        telegram.say(person, chat, f"/next {title}", topic=topic)
+        await telegram.said(chat, f"{number}. ")
+
+
+async def opened(telegram: FakeTelegram, person: Person, chat: Chat, when: str = "") -> JsonObject:
+    """Emma and Hamlet voted on in a poll of Telegram's; the message."""
+    await propose(telegram, person, chat, "Emma", "Hamlet")
+    telegram.say(person, chat, f"/next vote {when}")
+    return await telegram.polled(chat)
+
+
+async def closed(telegram: FakeTelegram, person: Person, chat: Chat) -> str:
+    """What the bot counts when somebody closes the poll."""
+    telegram.say(person, chat, "/next close")
+    text: str = (await telegram.said(chat, "The count"))["text"]
+    return text
+
+
+async def unfinished(here: Served) -> list[str]:
+    return [event.payload["kind"] for event in await here.club.club.post.unfinished("telegram")]
+
+
+async def forgotten(here: Served) -> None:
+    """Wait until nothing is kept of any poll."""
+    while await remembered(here):  # noqa: ASYNC110  # rows
+        await asyncio.sleep(0.01)
+
+
+async def remembered(here: Served) -> dict[str, Any]:
+    return await here.club.club.post.recall_all("telegram", "poll:")
+
+
+def is_closed(telegram: FakeTelegram, shown: JsonObject) -> bool:
+    return telegram.world.polls[shown["poll"]["id"]].closed
+
+
+async def test_votes_in_telegrams_own_poll_are_counted_changed_ones_anew_and_those_taken_back_not_at_all(
+    tmp_path: Path,
+) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, bea, rui, eva = (telegram.person(name) for name in ("Ana", "Bea", "Rui", "Eva"))
+        chat = telegram.group("Club", ana, bea, rui, eva)
+        shown = await opened(telegram, ana, chat)
+        poll = shown["poll"]
+        assert poll["question"] == "What do we read next?"
+        assert [option["text"] for option in poll["options"]] == ["Emma", "Hamlet"]
+        assert (poll["is_anonymous"], poll["allows_multiple_answers"]) == (False, False)
+        assert shown["has_protected_content"]
+        assert shown["reply_to_message"]["text"] == "/next vote "
+        for person, option in (
+            (ana, "Emma"),
+            (bea, "Emma"),
+            (rui, "Emma"),
+            (rui, "Hamlet"),
+            (eva, "Emma"),
+            (eva, None),
+        ):
+            telegram.vote(person, shown, option)
+        telegram.vote(bea, shown, "Hamlet", as_chat=chat)  # an administrator who speaks as the group
+        before = len(telegram.ours(chat))
+        count = await closed(telegram, ana, chat)
+        assert "Emma 2, Hamlet 2" in count
+        assert "A tie between Emma · Hamlet" in count
+        assert shown["poll"]["is_closed"]
+        assert shown["poll"]["total_voter_count"] == 4
+        await here.settled()
+        assert await remembered(here) == {}
+        assert len(telegram.ours(chat)) == before + 1
+        telegram.press(ana, chat, "Undo")
+        again = await telegram.said(chat, "4 have voted")
+        assert again["reply_markup"]
+        assert len(telegram.server.calls("sendPoll")) == 1  # one that is opened again has our own buttons
+
+
+async def test_a_vote_that_comes_after_the_count_changes_nothing_and_names_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Beatrix")
+        chat = telegram.group("Club", ana, bea)
+        shown = await opened(telegram, ana, chat)
+        telegram.vote(ana, shown, "Emma")
+        assert "Emma 1, Hamlet 0" in await closed(telegram, ana, chat)
+        before = telegram.texts(chat)
+        for poll in (shown["poll"]["id"], "another"):
+            answer = {"poll_id": poll, "user": bea.json(), "option_ids": [1], "option_persistent_ids": ["x"]}
+            telegram.server.give(poll_answer=answer)
+        await here.settled()
+        assert telegram.texts(chat) == before
+        told = [record.getMessage() for record in caplog.records if "a vote" in record.getMessage()]
+        assert len(told) == 2
+        assert not any(name in repr(vars(record)) for record in caplog.records for name in ("Beatrix", str(bea.id)))
+
+
+async def test_votes_given_while_the_bot_is_away_count(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        async with served(tmp_path, telegram) as here:
+            shown = await opened(telegram, ana, chat)
+            telegram.vote(bea, shown, "Emma")
+            await here.settled()
+        telegram.vote(ana, shown, "Hamlet")
+        telegram.vote(bea, shown, "Hamlet")
+        async with served(tmp_path, telegram):
+            assert "Hamlet 2, Emma 0" in await closed(telegram, ana, chat)
+        assert is_closed(telegram, shown)
+        assert len(telegram.server.calls("sendPoll")) == 1
+
+
+async def test_a_vote_that_was_on_record_when_the_bot_died_counts_before_what_was_said_later(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        async with served(tmp_path, telegram, model=GatedModel(["never"])) as here:
+            await here.shelve(chat)
+            shown = await opened(telegram, ana, chat)
+            telegram.say(ana, chat, "/ask What did Mara keep the log in?")  # keeps the chat busy
+            telegram.vote(bea, shown, "Hamlet")
+            telegram.say(ana, chat, "/next close")
+            while await unfinished(here) != ["command", "vote", "command"]:  # noqa: ASYNC110  # rows
+                await asyncio.sleep(0.01)
+        async with served(tmp_path, telegram):
+            assert "Hamlet 1, Emma 0" in (await telegram.said(chat, "The count"))["text"]
+        assert is_closed(telegram, shown)
+
+
+async def test_a_poll_that_was_sent_before_a_crash_is_not_sent_again(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        where, keeper = Conversation("telegram", str(chat.id)), Reader(str(ana.id), "en", manages=True)
+        said = telegram.world.post(chat, ana, {"text": "/next vote"})
+        key = f"telegram:{chat.id}:{said['message_id']}"
+        heard = Heard(key, "command", chat.id, said["message_id"], ana.id, False, name="next", words="vote")
+        async with open_club(tmp_path / "data") as club:
+            desk = Desk(club.club, str)
+            for title in ("Emma", "Hamlet"):
+                await desk.command(where, keeper, "next", title, event=title)
+            await club.club.post.receive(Event(key, "telegram", str(chat.id), asdict(heard)))
+            reply = await desk.command(where, keeper, "next", "vote", event=key)
+            assert isinstance(reply, Reply)
+            assert reply.ballot is not None
+            await club.club.post.sending(where, key, 0)
+            options = [{"text": title} for _, title in reply.ballot.options]
+            asked = {"chat_id": chat.id, "question": "?", "options": options, "is_anonymous": False}
+            shown = telegram.methods.call("sendPoll", asked, {})
+            memo = {"poll": reply.ballot.poll, "chat": chat.id, "message": shown["message_id"]}
+            memo["options"] = [id for id, _ in reply.ballot.options]
+            await club.club.post.remember("telegram", f"poll:{shown['poll']['id']}", memo)
+        async with served(tmp_path, telegram) as here:
+            await here.settled()
+            assert telegram.server.calls("sendPoll", "sendMessage") == []
+            assert (await here.club.club.post.delivered(key))[0].message == str(shown["message_id"])
+            telegram.vote(ana, shown, "Hamlet")
+            assert "Hamlet 1" in await closed(telegram, ana, chat)
+
+
+async def test_a_vote_in_a_poll_whose_sending_telegram_has_not_confirmed_yet_counts(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram):
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        slow = Fault("sendPoll", "slow")
+        telegram.server.faults.append(slow)
+        shown = await opened(telegram, ana, chat)
+        update = telegram.vote(bea, shown, "Hamlet")
+        stray = telegram.server.give(
+            poll_answer={"poll_id": "another", "user": bea.json(), "option_ids": [0], "option_persistent_ids": ["x"]}
+        )
+        await telegram.until(lambda: {update, stray} <= telegram.server.confirmed.keys())
+        slow.told.set()
+        assert "Hamlet 1, Emma 0" in await closed(telegram, ana, chat)
+
+
+# Where Telegram's polls do not do
+
+
+@pytest.mark.parametrize(
+    ("title", "native"),
+    [
+        pytest.param("A" + "🕯" * 99, True, id="100 characters, 199 units"),
+        pytest.param("A" + "🕯" * 100, False, id="101 characters"),
+        pytest.param("See a.bc " * 11 + "!", False, id="100 characters and what keeps names from being links"),
+    ],
+)
+async def test_titles_that_are_too_long_for_telegrams_poll_are_voted_on_with_our_buttons(
+    tmp_path: Path, title: str, native: bool
+) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram):
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        await propose(telegram, ana, chat, "Emma", title)
+        telegram.say(ana, chat, "/next vote")
+        if native:
+            shown = await telegram.polled(chat)
+            assert shown["poll"]["options"][1]["text"] == title
+            telegram.vote(ana, shown, title)
+        else:
+            await telegram.said(chat, "One vote each")
+            assert telegram.server.calls("sendPoll") == []
+            await telegram.answered(telegram.press(ana, chat, "Vote 2"))
+        assert f"Next we read {title}" in (await closed(telegram, ana, chat)).replace(JOINER, "")
+
+
+async def test_a_ranked_poll_has_our_buttons(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram):
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        await propose(telegram, ana, chat, "Emma", "Hamlet")
+        telegram.say(ana, chat, "/next vote ranked")
+        await telegram.said(chat, "in the order you like them")
+        assert telegram.server.calls("sendPoll") == []
+
+
+@pytest.mark.parametrize("refusal", ["rights", "server"])
+async def test_where_telegram_refuses_the_poll_it_has_our_buttons(tmp_path: Path, refusal: str) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        if refusal == "rights":
+            chat.statuses[BOT], chat.may[BOT] = "restricted", {"can_send_polls": False}
+        else:
+            telegram.server.faults.append(Fault("sendPoll", "status", status=400))
+        await propose(telegram, ana, chat, "Emma", "Hamlet")
+        telegram.say(ana, chat, "/next vote")
+        await telegram.said(chat, "One vote each")
+        assert [entry.ok for entry in telegram.server.calls("sendPoll")] == [False]
+        assert await remembered(here) == {}
+        assert [notice.key for notice in here.told] == ["run_up"]
+        await telegram.answered(telegram.press(ana, chat, "Vote 2"))
+        assert "Hamlet 1, Emma 0" in await closed(telegram, ana, chat)
+
+
+async def test_a_poll_alone_with_the_bot_is_telegrams_too(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram):
+        ana = telegram.person("Ana", "es")
+        chat = telegram.private(ana)
+        await propose(telegram, ana, chat, "Emma", "Hamlet")
+        telegram.say(ana, chat, "/next votar")
+        shown = await telegram.polled(chat)
+        assert shown["poll"]["question"].startswith("¿")
+        assert "reply_to_message" not in shown
+
+
+# Its time
+
+
+async def test_a_poll_with_a_time_says_it_stands_in_its_topic_and_ends_there_by_itself(tmp_path: Path) -> None:
+    clock = Clock()
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, clock=clock, squeeze=QUICK) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea, forum=True)
+        topic = telegram.topic(chat)
+        await propose(telegram, ana, chat, "Emma", "Hamlet", topic=topic)
+        telegram.say(ana, chat, "/next vote 2026-03-01 13:00", topic=topic)
+        shown = await telegram.polled(chat)
+        assert shown["message_thread_id"] == topic
+        assert shown["poll"]["question"] == "What do we read next? Open until 2026-03-01 13:00 (UTC)."
+        telegram.vote(ana, shown, "Emma")
+        telegram.vote(bea, shown, "Hamlet")
+        telegram.server.faults.append(Fault("stopPoll", "drop after"))  # done, and told a second time to do it
+        await here.settled()
+        clock.pass_minutes(61)
+        count = await telegram.said(chat, "The count")
+        assert "A tie between Emma · Hamlet" in count["text"]
+        assert count["message_thread_id"] == topic
+        assert shown["poll"]["is_closed"]
+        assert [entry.ok for entry in telegram.server.calls("stopPoll")] == [True, False]
+        assert await remembered(here) == {}
+
+
+async def test_what_was_voted_while_the_bot_was_away_counts_although_the_time_was_over_when_it_came_back(
+    tmp_path: Path,
+) -> None:
+    clock = Clock()
+    async with FakeTelegram() as telegram:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        async with served(tmp_path, telegram, clock=clock) as here:
+            shown = await opened(telegram, ana, chat, "2026-03-01 13:00")
+            await here.settled()
+        telegram.vote(ana, shown, "Hamlet")
+        clock.pass_minutes(90)
+        telegram.vote(bea, shown, "Hamlet")
+        telegram.server.unreachable = True  # and at first it cannot be heard what was voted
+        async with served(tmp_path, telegram, clock=clock, squeeze=QUICK) as here:
+            telegram.server.unreachable = False
+            assert "Hamlet 2, Emma 0" in (await telegram.said(chat, "The count"))["text"]
+            assert is_closed(telegram, shown)
+            await here.settled()
+        assert len([text for text in telegram.texts(chat) if "The count" in text]) == 1
+
+
+async def test_a_poll_that_was_closed_before_a_crash_is_ended_on_telegram_at_the_next_start(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        async with served(tmp_path, telegram) as here:
+            shown = await opened(telegram, ana, chat)
+            await here.settled()
+        async with open_club(tmp_path / "data") as club:
+            where = Conversation("telegram", str(chat.id))
+            await club.club.meeting.polls.close(where, Reader(str(ana.id), "en", manages=True))
+        telegram.vote(ana, shown, "Emma")
+        async with served(tmp_path, telegram) as here:
+            await telegram.until(lambda: is_closed(telegram, shown))
+            await forgotten(here)
+            await here.settled()
+            assert "Nobody has voted" in await closed(telegram, ana, chat)
+
+
+# The life of a chat
+
+
+async def test_a_poll_goes_on_in_the_supergroup_that_a_group_became(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea, type="group")
+        shown = await opened(telegram, ana, chat)
+        telegram.vote(ana, shown, "Hamlet")
+        new = telegram.migrate(chat)
+        telegram.vote(bea, shown, "Hamlet")
+        assert "Hamlet 2, Emma 0" in await closed(telegram, ana, new)
+        assert await remembered(here) == {}
+        assert telegram.server.calls("stopPoll") == []  # it stayed behind where nobody can reach it
+
+
+async def test_a_poll_deleted_by_somebody_closes_all_the_same(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        shown = await opened(telegram, ana, chat)
+        telegram.vote(ana, shown, "Emma")
+        del chat.messages[shown["message_id"]]
+        assert "Emma 1, Hamlet 0" in await closed(telegram, ana, chat)
+        assert await remembered(here) == {}
+
+
+async def test_a_chat_that_is_forgotten_leaves_no_poll_behind(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        shown = await opened(telegram, ana, chat)
+        telegram.say(ana, chat, "/forget channel")
+        await telegram.said(chat, "cannot be undone")
+        telegram.press(ana, chat, "Yes, forget")
+        await telegram.until(lambda: is_closed(telegram, shown))
+        await forgotten(here)
