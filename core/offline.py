@@ -87,6 +87,31 @@ def openings(pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
 
 def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
     """The sentences that say most about the question, in reading order, each with the run it stands in."""
+    scored = _telling(question, pieces)
+    best = scored[0][0] if scored else 0.0
+    chosen: list[_Sentence] = []
+    left = MAX_CHARACTERS
+    for score, sentence in scored:
+        if score < best * GOOD_ENOUGH or len(chosen) == MAX_SENTENCES:
+            break
+        if len(sentence.text) <= left:
+            chosen.append(sentence)
+            left -= len(sentence.text)
+    return [(sentence.span, sentence.text) for sentence in sorted(chosen, key=lambda one: one.order)]
+
+
+def closest(question: str, pieces: Sequence[tuple[Span, str]]) -> tuple[Span, str] | None:
+    """The one sentence that says most about the question, with its run; None when none would be quoted as an answer."""
+    if not _stems(question, words.guess_language(question)):
+        return None  # nothing but stop words: every sentence has some of those
+    for _, sentence in _telling(question, pieces):
+        if len(sentence.text) <= MAX_CHARACTERS:
+            return sentence.span, sentence.text
+    return None
+
+
+def _telling(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[float, _Sentence]]:
+    """Sentences that share words with the question, best first, with their scores; none unless the best says enough."""
     language = words.guess_language(question)
     asked = frozenset(_stems(question, language, clear=True) or _stems(question, language) or words.words(question))
     found = _sentences(pieces)
@@ -104,16 +129,8 @@ def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span,
         (mine + NEIGHBOUR * beside) * min(1.0, 0.5 + len(sentence.text) / (2 * _LENGTH)) if mine else 0.0
         for mine, beside, sentence in zip(own, around, found, strict=True)
     ]
-    best = max(scores)
-    chosen: list[_Sentence] = []
-    left = MAX_CHARACTERS
-    for at in sorted(range(len(found)), key=lambda at: (-scores[at], at)):
-        if not scores[at] or scores[at] < best * GOOD_ENOUGH or len(chosen) == MAX_SENTENCES:
-            break
-        if len(found[at].text) <= left:
-            chosen.append(found[at])
-            left -= len(found[at].text)
-    return [(sentence.span, sentence.text) for sentence in sorted(chosen, key=lambda one: one.order)]
+    order = sorted(range(len(found)), key=lambda at: (-scores[at], at))
+    return [(scores[at], found[at]) for at in order if scores[at]]
 
 
 def _question(messages: Sequence[Message]) -> str:

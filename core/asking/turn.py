@@ -1,5 +1,6 @@
 """One turn: evidence first, then the loop, then the outcome; every rule about what may stand as an answer is here."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,10 +31,11 @@ from core.model import (
     Turn,
     Usage,
 )
+from core.offline import closest
 from core.prompts import tools as texts
 from core.retrieval import Budgets, Evidence, Ranks, Source, Tools
 from core.strings import say
-from core.tags import tag
+from core.tags import defuse, tag
 
 OFFLINE = "offline"
 _ENDINGS = {"length": "answer_cut", "content_filter": "answer_filtered", "": "answer_broke_off"}
@@ -154,12 +156,25 @@ class TurnRun:
             yield self._answered(body, settled, "grounded", notices, usage, model, asked_at)
             return
         body = wording.nothing_found(self._sources, self._locale)
+        near = None if model.name == OFFLINE else await self._closest(wanted)
+        if near is not None:
+            body = (*body, *wording.closest(near[1], 1, self._locale))
         if _shows(settled.markdown) and not self._limited:  # under a limit, what a model knows by itself may lie ahead
             body = (*body, wording.not_from_the_book(self._locale), *self._parsed(settled.markdown, ()))
         notices.append(Notice("try_quote"))
         if model.name != OFFLINE:
             notices.append(Notice("try_without_book"))
-        yield self._answered(body, settled, "not_in_book", notices, usage, model, asked_at)
+        runs = () if near is None else (near[0],)
+        yield self._answered(body, settled, "not_in_book", notices, usage, model, asked_at, runs)
+
+    async def _closest(self, wanted: str) -> tuple[Span, str] | None:
+        """What of this turn's evidence is nearest to the question, by its words; None when nothing would be quoted for it.
+
+        Found by us and quoted as it stands: no word of the model takes part, and nothing past the limit was delivered.
+        What could be taken for a tag is not quoted.
+        """
+        pieces = [(run, text) for run, text in sorted(self._evidence.texts.items()) if defuse(text) == text]
+        return await asyncio.to_thread(closest, wanted, pieces)
 
     async def _consulted(self, loop: Loop, tools: Tools, model: ChatModel, wanted: str) -> list[Message]:
         """What the book says before the model does, as executed calls: all of it, an overview, or what was looked up.
@@ -274,10 +289,18 @@ class TurnRun:
     def _limited(self) -> bool:
         return any(source.bounded for source in self._sources)
 
-    def _names_reach(self) -> bool:
-        """In a group, until somebody has said how far the club is, every answer says that it is from the whole book."""
-        group = self._question.conversation.platform != "console" and not self._question.private
-        return group and any(source.card.limit_words is None for source in self._sources)
+    def _reach(self, outcome: Outcome) -> list[Notice]:
+        """In a group an answer says how far it looked: the whole book, until somebody has said how far the club is."""
+        if self._question.conversation.platform == "console" or self._question.private:
+            return []
+        if outcome in ("grounded", "not_in_book") and any(source.card.limit_words is None for source in self._sources):
+            return [Notice("reach")]
+        if outcome == "grounded" and len(self._sources) == 1 and self._limited:  # "not in the book" names it by itself
+            [source] = self._sources
+            return [
+                Notice("reach_limited", {"title": source.card.title, "reach": say_limit(source.limit, self._locale)})
+            ]
+        return []
 
     def _settler(self, *, grounded: bool) -> Settler:
         titles = [source.card.title for source in self._sources]
@@ -301,10 +324,11 @@ class TurnRun:
         usage: Usage,
         model: ChatModel,
         asked_at: datetime,
+        runs: Sequence[Span] = (),
     ) -> Answered:
-        if outcome in ("grounded", "not_in_book") and self._names_reach():
-            notices = [*notices, Notice("reach")]
-        notes = self._footnotes(settled.runs if outcome == "grounded" else ())
+        """`runs`: the notes of an answer that is not grounded."""
+        notices = [*notices, *self._reach(outcome)]
+        notes = self._footnotes(settled.runs if outcome == "grounded" else runs)
         return Answered(
             Turn(
                 id=self._means.new_id(),

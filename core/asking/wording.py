@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.limits import say_limit
-from core.model import Document, Emphasis, Paragraph, Position, Text
+from core.model import Cite, Document, Emphasis, Paragraph, Position, Quote, Text
 from core.retrieval import Source
 from core.strings import ranges, say
 
@@ -39,6 +39,12 @@ def nothing_found(sources: Sequence[Source], locale: str | None) -> Document:
         if words := " ".join(filter(None, looked)):
             said.append(words if title else say("looked_in_book", locale, title=source.card.title, looked=words))
     return sentence(" ".join(said))
+
+
+def closest(text: str, number: int, locale: str | None) -> Document:
+    """The sentence of the book that is nearest to a question it does not answer, under a line that says just that."""
+    (lead,) = sentence(say("closest_passage", locale))
+    return (lead, Quote((Paragraph((Text(f"{' '.join(text.split())} "), Cite(number))),)))
 
 
 def _looked_at(source: Source, locale: str | None) -> str:

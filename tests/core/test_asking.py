@@ -139,7 +139,7 @@ async def test_a_model_that_always_asks_for_something_new_is_stopped_after_a_fix
         turn = await club.ask("What ink?")
     assert asked <= 2 * ROUNDS
     assert turn.answer.outcome == "not_in_book"
-    assert said(turn) == "I found nothing about this in The Lantern House. I looked in chapters 1–3."
+    assert said(turn).startswith("I found nothing about this in The Lantern House. I looked in chapters 1–3.")
 
 
 async def test_words_without_a_note_are_asked_for_again_and_then_marked_as_not_from_the_book(tmp_path: Path) -> None:

@@ -347,7 +347,9 @@ async def test_a_reply_with_nothing_in_it_ends_with_our_own_sentence(reply: Repl
     async with reading(tmp_path, picking(reply)) as at:
         turn = await at.ask(QUESTION)
     assert turn.answer.outcome == "not_in_book"
-    assert said(turn) == "I found nothing about this in The Lantern House. I looked in chapters 1–3."
+    ours, lead, quoted = said(turn).split("\n\n")
+    assert ours == "I found nothing about this in The Lantern House. I looked in chapters 1–3."
+    assert (lead, quoted) == (say("closest_passage"), "> Mara kept the lighthouse log in green ink. [1]")
 
 
 async def test_a_stream_without_a_single_piece_is_a_provider_that_is_down(tmp_path: Path) -> None:

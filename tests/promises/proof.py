@@ -86,17 +86,27 @@ def judge(requests: Sequence[Request], turn: Turn, drafts: Sequence[Drafting], t
             faults += [
                 f"P5: {name}: {quoted!r} is no quotation" for quoted in quotations(line) if not _in(quoted, words)
             ]
-    faults += _pretences(turn)
+    faults += _pretences(turn, words)
     return faults
 
 
-def _pretences(turn: Turn) -> Iterator[str]:
+def _pretences(turn: Turn, words: str) -> Iterator[str]:
     answer = turn.answer
     if answer.outcome == "grounded":
         if not answer.footnotes:
             yield "P4: grounded without a note"
-    elif answer.footnotes or cites(answer.document):
+    elif (answer.footnotes or cites(answer.document)) and not _only_quotes(turn, words):
         yield f"P4: {answer.outcome} with notes"
+
+
+def _only_quotes(turn: Turn, words: str) -> bool:
+    """True when the one note of an answer that was not found stands behind a block quote of the delivered text, whole."""
+    quotes = [block for block in turn.answer.document if isinstance(block, Quote)]
+    others = tuple(block for block in turn.answer.document if not isinstance(block, Quote))
+    if turn.answer.outcome != "not_in_book" or len(turn.answer.footnotes) != 1 or cites(others):
+        return False
+    noted = [quote for quote in quotes if cites((quote,))]
+    return len(noted) == 1 and all(_in(line, words) for line in lines((noted[0],)))
 
 
 def quotations(line: str) -> list[str]:

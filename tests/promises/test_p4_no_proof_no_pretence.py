@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from core.errors import Missing
-from core.model import ChatRequest, Cite, Document, Emphasis, Paragraph, Text, Turn
+from core.model import ChatRequest, Cite, Document, Emphasis, Paragraph, ParsedBook, Quote, Text, Turn
 from core.strings import say
 from core.tags import tag
 from tests.books.lantern import EVIDENCE
-from tests.clubs import ELSEWHERE, MEMBER, TestClub, book_of, lantern_house, open_club, said
+from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, book_of, lantern_house, open_club, said
 from tests.fakes.model import Says, ScriptedModel, Step
 from tests.fakes.readers import forgeries
 
@@ -33,17 +33,19 @@ WORDS = (
 )
 
 
-def pretends(turn: Turn, locale: str = "en", chapters: int = 3) -> list[str]:
-    """What of an unproven answer could be taken for the book's."""
+def pretends(turn: Turn, locale: str = "en", chapters: int = 3, book: ParsedBook | None = None) -> list[str]:
+    """What of an unproven answer could be taken for the book's; a sentence of the evidence that we quote is the book's."""
     found = []
     answer = turn.answer
     if answer.outcome != "not_in_book":
         found.append(f"outcome {answer.outcome}")
-    if answer.footnotes:
-        found.append("a footnote")
-    if any(isinstance(leaf, Cite) for leaf in leaves(answer.document)):
-        found.append("a mark of a note")
     first, *rest = answer.document
+    if closest := quoted(turn, locale, book or lantern_house()):
+        rest = rest[2:]
+    if answer.footnotes and not closest:
+        found.append("a footnote")
+    if any(isinstance(leaf, Cite) for leaf in leaves(tuple(rest))):
+        found.append("a mark of a note")
     ours = say("not_in_book", locale, title="The Lantern House")
     looked = say("looked_in_chapters", locale, count=chapters, chapters=f"1–{chapters}")
     if first != Paragraph((Text(f"{ours} {looked}"),)):
@@ -52,6 +54,18 @@ def pretends(turn: Turn, locale: str = "en", chapters: int = 3) -> list[str]:
     if rest and (rest[0] != mark or len(rest) < 2):
         found.append("the model's words are not marked")
     return found
+
+
+def quoted(turn: Turn, locale: str, book: ParsedBook) -> str:
+    """The sentence that we quote as the closest: our line, then words of the one noted run, which was delivered; or ""."""
+    match turn.answer.document:
+        case (_, Paragraph((Text(lead),)), Quote((Paragraph((Text(words), Cite(1))),)), *_):
+            [note] = turn.answer.footnotes
+            text = book.files[note.span.file].text[note.span.start : note.span.end]
+            delivered = any(note.span in window for window in turn.evidence)
+            if lead == say("closest_passage", locale) and delivered and words.strip() in " ".join(text.split()):
+                return words.strip()
+    return ""
 
 
 def leaves(node: object) -> Iterator[object]:
@@ -77,6 +91,43 @@ async def test_words_that_cite_nothing_stand_under_not_from_the_book(words: str,
         turn = await club.ask("What year is it?")
     assert pretends(turn) == []
     assert said(turn).startswith(f"{NOTHING}\n\n{MARK}\n\n")
+
+
+async def test_the_closest_sentence_is_quoted_by_us_and_opens_and_the_models_words_stay_unproven(
+    tmp_path: Path,
+) -> None:
+    """Whatever the model says of it: the words are the book's, the note is ours, and what is said below carries none."""
+    words = "“Ivo arrived on the Tuesday ferry,” so it was a Tuesday [see chapter 2] [1]."
+    async with open_club(tmp_path, unhelpful(words)) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("In which year did Ivo arrive on the ferry?")
+        assert pretends(turn) == []
+        assert quoted(turn, "en", lantern_house()) == "Ivo arrived on the Tuesday ferry with one suitcase."
+        passage = await club.club.passages.press(ROOM, turn.answer.footnotes[0].id)
+        assert passage.quote == "Ivo arrived on the Tuesday ferry with one suitcase."
+        nearest = await club.ask("Which composer wrote the third symphony in Vienna?")
+    assert pretends(nearest) == []
+    assert nearest.answer.footnotes == ()  # nothing of it is near: nothing is quoted
+
+
+@pytest.mark.parametrize("question", ["Which ferry did Ivo arrive on?", "What did Ivo’s suitcase hold?"])
+async def test_what_is_closest_never_lies_past_the_limit_and_tells_nothing_of_what_does(
+    question: str, tmp_path: Path
+) -> None:
+    """The same question where the answer comes later, and where the book ends before it: the same words."""
+    short = book_of(
+        lantern_house().files[:3], [run for run in lantern_house().runs if run.file < 3], ("A", "B"), "Short"
+    )
+    answers = []
+    async with open_club(tmp_path, unhelpful("I cannot tell.")) as club:
+        for book in (lantern_house(), short):
+            await club.shelve(book)
+            for limit in ("finished 1", "finished 2"):
+                await club.club.progress(ROOM, MEMBER, book.title, limit)
+                turn = await club.ask(question, book=book.title)
+                answers.append(said(turn).replace(book.title, "…"))
+    assert answers[:2] == answers[2:]
+    assert not any(word in answers[0] for word in ("Ivo", "ferry", "suitcase"))
 
 
 @pytest.mark.parametrize("words", ["", " ", "\n\n", "[f9-0-1]", "([f9-0-1], [f9-1-2])", "<think>hm</think>"])
@@ -134,12 +185,13 @@ async def test_tags_of_an_earlier_turn_prove_nothing_in_this_one(tmp_path: Path)
     titles = ("Green Ink", "The Ferry", "Tobin's Coat", *(f"Harbour {n}" for n in range(5)))
     step = "Mara kept it in green ink [f1-0-42]."
     async with open_club(tmp_path, ScriptedModel(lambda request: _picks_nothing(request) or step)) as club:
-        await club.shelve(book_of(files, runs, titles, good.title))
+        await club.shelve(book := book_of(files, runs, titles, good.title))
         first = await club.ask("Who kept the lighthouse log in green ink?")
         assert [note.tag for note in first.answer.footnotes] == ["[f1-0-42]"]
         second = await club.ask("Which boat did the harbour book name?", evidence_tokens=120)
     assert not any(run == first.answer.footnotes[0].span for window in second.evidence for run in window)
-    assert pretends(second, chapters=8) == []
+    assert pretends(second, chapters=8, book=book) == []
+    assert quoted(second, "en", book) == filler.strip()
     assert [drop.reason for drop in second.answer.dropped] == ["not_in_evidence"]
 
 
