@@ -12,7 +12,7 @@ from core import formats
 from core.arrivals import Arrivals
 from core.errors import BadBook, BrokenPromise, Missing, ReaderError
 from core.formats import recognition
-from core.model import Accepted, Contents, LibraryEvent, Notice, ParsedBook, Reading, Ready, Refused, Upload
+from core.model import Accepted, BookCard, Contents, LibraryEvent, Notice, ParsedBook, Reading, Ready, Refused, Upload
 from core.retrieval.ranks import Ranks
 from core.store import Store, UploadRow
 
@@ -87,10 +87,11 @@ class Library:
                 contents = await self._store.books.contents(sha256)
                 if contents is None:
                     yield Reading("extract")
-                    contents = await self._read(row, password, accept_partial)
+                    title = Path(row.upload.filename).stem
+                    contents = await self._read(sha256, title, password, accept_partial)
                 elif not known and await self._asks_something(row, contents):
                     yield Reading("extract")
-                    await self._box(row, None, password, accept_partial)
+                    await self._box(sha256, None, password, accept_partial)
         except (ReaderError, BrokenPromise) as error:
             await self._store.inbox.fail_upload(event, Notice(error.key, error.params), self._now())
             if replaces is not None:
@@ -114,23 +115,39 @@ class Library:
             raise Missing("book_removed")
         yield Ready(card, known)
 
-    async def _read(self, row: UploadRow, password: str | None, accept_partial: bool) -> Contents:
-        """Extract in the boxed child, keep the rank table it built, store everything in one transaction."""
-        rank = self._ranks.path(row.sha256, "new")
+    async def again(self, channel: int, card: BookCard, reader: str) -> BookCard:
+        """Read the kept file of a channel's book once more: its text as this program reads it now.
+
+        The club's limit stays, and older notes go on opening what they opened. Raises BadBook, OperatorError, BrokenPromise.
+        """
+        async with self._reading.setdefault(card.sha256, asyncio.Lock()):
+            contents = await self._read(card.sha256, card.title, None, accept_partial=True)
+        await self._store.shelf.grant(channel, card.sha256, contents.text_version, reader, card.title, self._now())
+        found = await self._store.shelf.card(channel, card.sha256)
+        if found is None:  # taken off the shelf between two lines
+            raise Missing("book_removed")
+        return found
+
+    async def _read(self, sha256: str, title: str, password: str | None, accept_partial: bool) -> Contents:
+        """Extract in the boxed child, keep the rank table it built, store everything in one transaction.
+
+        `title` is that of a book that does not say its own.
+        """
+        rank = self._ranks.path(sha256, "new")
         await asyncio.to_thread(rank.parent.mkdir, parents=True, exist_ok=True)
-        book = await self._box(row, rank, password, accept_partial)
+        book = await self._box(sha256, rank, password, accept_partial)
         if not book.title:
-            book = replace(book, title=Path(row.upload.filename).stem)
-        await self._store.books.save(row.sha256, book, self._now())
-        await asyncio.to_thread(rank.replace, self._ranks.path(row.sha256, book.text_version))
-        contents = await self._store.books.contents(row.sha256, book.text_version)
+            book = replace(book, title=title)
+        await self._store.books.save(sha256, book, self._now())
+        await asyncio.to_thread(rank.replace, self._ranks.path(sha256, book.text_version))
+        contents = await self._store.books.contents(sha256, book.text_version)
         if contents is None:
             raise BrokenPromise("book_not_stored")
         return contents
 
-    async def _box(self, row: UploadRow, rank: Path | None, password: str | None, accept_partial: bool) -> ParsedBook:
+    async def _box(self, sha256: str, rank: Path | None, password: str | None, accept_partial: bool) -> ParsedBook:
         """The book as the boxed child reads it, with recognised pages where that is allowed."""
-        path = await self._store.originals.checked(row.sha256)
+        path = await self._store.originals.checked(sha256)
         async with self._children:
             try:
                 return await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)

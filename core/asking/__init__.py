@@ -67,7 +67,8 @@ class Asking:
     ) -> AsyncGenerator[AskEvent, None]:
         """Yield how the answer comes about; the last event is `Answered`. A known event gives its answer again.
 
-        Without `interim` a provider that fails raises, and the question stays as it is on record.
+        Without `interim` a provider that fails raises, and the question stays as it is on record; one that was given up
+        meanwhile is not answered.
         """
         row = await self._store.inbox.accept_question(question, channel, self._now())
         row = replace(row, question=replace(row.question, patient=question.patient))
@@ -75,6 +76,8 @@ class Asking:
         if turn is not None:
             yield Answered(turn, event=question.event)
             return
+        if row.state == "failed" and not interim:
+            return  # it waited for the provider, and was taken back before its turn came
         try:
             async with aclosing(self._answer(row, cards, interim)) as events:
                 async for event in events:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.asking import Asking
 from core.club.channels import Channels
+from core.club.editions import Editions
 from core.club.passages import Passages
 from core.club.questions import Questions
 from core.club.summaries import Summarising
@@ -122,6 +123,8 @@ class Club:
             behind = Indexing(store, jobs, now=now, sleep=sleep, works=works)
         self.summaries = Summarising(self._channels, jobs, behind)
         """What summaries of the books take, and how far they are."""
+        self.editions = Editions(store, self._channels, self._library, self.summaries, self._terms, now)
+        """Who may bring books; reading one anew, replacing one by another."""
 
     async def close(self) -> None:
         await self._lifecycle.close()
@@ -138,10 +141,7 @@ class Club:
         A new edition `replaces` a book of this channel (`choice`): it takes its place, its use and the club's limit, and
         the old one can be brought back for UNDO. Raises BadBook, OperatorError, and ReaderError for somebody who may not add books.
         """
-        self._terms.admit_upload(upload.conversation, upload.reader)
-        uploads = (await self.settings(upload.conversation)).get("uploads")
-        if uploads == "managers" and not upload.reader.manages:
-            raise ReaderError("uploads_managers_only")
+        await self.editions.admit(upload.conversation, upload.reader)
         old = None
         if replaces is not None:
             card = await self._channels.chosen(upload.conversation, replaces)

@@ -3,13 +3,15 @@
 An adapter turns `Reply` into its platform's messages and `Question` into an answer by `Club.ask`.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from core.club import Club
 from core.desk import (
     arriving,
     discussing,
+    editions,
     forgetting,
     house,
     indexing,
@@ -20,16 +22,20 @@ from core.desk import (
     quoting,
     remembering,
     scheduling,
+    seeing,
     shelves,
+    trying,
 )
 from core.desk.keys import COMMANDS, Action, Gather, LinkFor, Visit
 from core.desk.notes import CLOSE
+from core.desk.seeing import may_be_book
+from core.desk.trying import TO_MEND
 from core.desk.writing import sentence
-from core.errors import ReaderError
+from core.errors import LoccitError, ReaderError
 from core.model import Check, Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
 from core.strings import LOCALES, say
 
-__all__ = ["CLOSE", "COMMANDS", "Desk", "LinkFor", "Visit", "descriptions"]
+__all__ = ["CLOSE", "COMMANDS", "TO_MEND", "Desk", "LinkFor", "Visit", "descriptions", "may_be_book"]
 
 Checks = Callable[[Conversation, str | None], Awaitable[Sequence[Check]]]
 _ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
@@ -152,6 +158,8 @@ class Desk:
             return await notes.pictured(visit, id)
         if id.endswith(notes.SAVE):
             return await quotations.saved(visit, id)
+        if id.endswith(notes.MOVE):
+            return await notes.moved(visit, id)
         if notes.is_note(id) or await self._club.passages.is_note(id):
             return await notes.opened(visit, id)
         action = await self._club.post.pressed(conversation, reader, id)
@@ -177,7 +185,15 @@ class Desk:
             case "toc":
                 return await shelves.contents(visit, book, int(action["page"]))
             case "quote":
-                return await quoting.quote(visit, words)
+                return await quoting.quote(visit, words, book, int(action.get("page", 0)))
+            case "look":
+                return await shelves.look(visit, str(book))
+            case "edition":
+                return await editions.act(visit, action)
+            case "seen":
+                return await seeing.answered(visit, action)
+            case "try":
+                return await trying.again(visit, action, event)
             case "open":
                 return await quoting.opened(visit, action)
             case "progress":
@@ -263,6 +279,23 @@ class Desk:
         if await self.remarked(question):
             return Reply(sentence("discuss_noted", visit.locale), private=True)
         return await places.asked_first(visit, question)
+
+    async def seen(
+        self, conversation: Conversation, reader: Reader, name: str, size: int, file: Mapping[str, Any], *, event: str
+    ) -> Reply | None:
+        """The question whether a file that was sent to nobody in particular is a book for this chat; None: say nothing.
+
+        For files that `may_be_book`. `file` is what the adapter needs to fetch it, as JSON values; the reply belongs where
+        the file is, on record under `event`. A press brings `Reply.arrival`.
+        """
+        return await seeing.seen(await self._visit(conversation, reader, False), name, size, file, event)
+
+    async def failed(self, question: Question, error: LoccitError, *, private: bool = False) -> Reply | None:
+        """What stands in the place of an answer that the language model's failure kept from being made; a button asks again.
+
+        None for an error that asking again does not mend: its sentence is all there is to say.
+        """
+        return await trying.failed(await self._visit(question.conversation, question.reader, private), question, error)
 
     async def remarked(self, question: Question) -> bool:
         """Keep words that reply to a posted question of a discussion; True when they ask for no answer.

@@ -1,6 +1,7 @@
 """Under an answer: its footnotes as buttons, what else can be done with it; and the passage that a press shows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.desk.keys import Action, Visit
 from core.desk.writing import heading, paragraphs, sentence, short
@@ -27,6 +28,8 @@ _STEPS = 40
 _QUOTED = 300
 """Characters of a question that a button keeps."""
 CLOSE = "close"
+MOVE = ".m"
+"""Ends the id of the button that moves the reader's own place past a passage, and shows it."""
 SAVE = ".q"
 """Ends the id of the button that saves the passage of a note for all: no row of the database until it is pressed."""
 
@@ -68,6 +71,8 @@ async def ways_on(visit: Visit, turn: Turn) -> tuple[tuple[Choice, ...], ...]:
     keys = {notice.key for notice in turn.answer.notices}
     asked = turn.question[:_QUOTED]
     labelled: list[tuple[str, Action]] = []
+    if "question_kept" in keys:
+        labelled.append((say("desk_try_again", visit.locale), {"do": "try", "turn": turn.id}))
     if "answer_cut" in keys:
         labelled.append((say("desk_continue", visit.locale), {"do": "continue", "turn": turn.id}))
     if turn.answer.outcome == "not_in_book":
@@ -109,7 +114,7 @@ async def opened(visit: Visit, id: str) -> Reply:
         locale=visit.locale,
     )
     if passage.ahead is not None and not sure:
-        return _warning(visit, note, passage.ahead)
+        return await _warning(visit, note, passage, passage.ahead)
     if not before and not after:
         await visit.club.meeting.digests.opened(visit.conversation, passage)
     ways: list[Choice] = []
@@ -157,11 +162,44 @@ def passage_document(passage: Passage, locale: str | None) -> Document:
     return (heading(where), *read, Quote((Paragraph(filled),)))
 
 
-def _warning(visit: Visit, note: str, place: Limit) -> Reply:
+async def _warning(visit: Visit, note: str, passage: Passage, place: Limit) -> Reply:
+    _, contents = await visit.club.contents(visit.conversation, passage.book)
+    number = _chapter(contents, passage)
+    where = say("who_chapter", visit.locale, number=number) if number else passage.label
+    ways = (
+        Choice(say("desk_show_anyway", visit.locale), f"{note}.0.0.1", "step"),
+        Choice(say("desk_move_place", visit.locale), f"{note}{MOVE}", "step"),
+        Choice(say("desk_close", visit.locale), CLOSE, "close"),
+    )
     reach = say_limit(place, visit.locale)
-    anyway = Choice(say("desk_show_anyway", visit.locale), f"{note}.0.0.1", "step")
-    close = Choice(say("desk_close", visit.locale), CLOSE, "close")
-    return Reply(sentence("desk_ahead", visit.locale, reach=reach), ((anyway, close),), private=True)
+    return Reply(sentence("desk_ahead", visit.locale, where=where, reach=reach), (ways,), private=True)
+
+
+async def moved(visit: Visit, id: str) -> Reply:
+    """Move the reader's own place to where the passage of a note has been read, and show it."""
+    note = id.removesuffix(MOVE)
+    passage = await visit.club.passages.press(visit.conversation, note, reader=visit.reader)
+    _, contents = await visit.club.contents(visit.conversation, passage.book)
+    words = _read_to(contents, passage)
+    _, limit = await visit.club.place(visit.conversation, visit.reader, passage.book, words)
+    shown = await opened(visit, f"{note}.0.0.1")
+    said = sentence("desk_place_moved", visit.locale, reach=say_limit(limit, visit.locale))
+    return replace(shown, document=said + shown.document)
+
+
+def _read_to(contents: Contents, passage: Passage) -> str:
+    """A place by which the passage has been read: the end of its chapter, else so many percent of the book."""
+    if number := _chapter(contents, passage):
+        return f"finished {number}"
+    before = sum(contents.lengths[: passage.span.file]) + passage.span.end
+    percent = -(-100 * before // max(1, sum(contents.lengths)))
+    return f"{percent} %" if percent < 100 else "all"
+
+
+def _chapter(contents: Contents, passage: Passage) -> int | None:
+    """The number of the chapter that a passage ends in; its title may be a spoiler."""
+    last = passage.span.last
+    return next((chapter.number for chapter in contents.chapters if chapter.start < last <= chapter.end), None)
 
 
 def is_note(id: str) -> bool:

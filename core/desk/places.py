@@ -3,7 +3,7 @@
 from core.desk.keys import Action, Visit
 from core.desk.writing import sentence
 from core.errors import Missing
-from core.model import WHOLE_BOOK, BookCard, Choice, Question, Reply
+from core.model import WHOLE_BOOK, BookCard, Choice, Document, Question, Reply
 from core.strings import LOCALES, say, say_limit
 
 _OFFERED = 6
@@ -22,7 +22,7 @@ async def progress(visit: Visit, words: str | None, choice: str | None = None) -
     if words:
         undo: tuple[str, Action] = (say("desk_undo", visit.locale), {"do": "undo_progress", "book": card.sha256})
         key = "desk_progress_all" if limit == WHOLE_BOOK else "desk_progress_set"
-        return Reply(sentence(key, visit.locale, **said), (await visit.choices([undo]),))
+        return Reply(sentence(key, visit.locale, **said) + _changed_by(visit), (await visit.choices([undo]),))
     key = "desk_progress_whole" if limit == WHOLE_BOOK else "desk_progress"
     document = sentence(key, visit.locale, **said)
     _, own = await visit.club.place(visit.conversation, visit.reader, card.sha256)
@@ -36,7 +36,14 @@ async def undo_progress(visit: Visit, choice: str | None) -> Reply:
     """Take back the last change of the club's limit."""
     card, limit = await visit.club.undo_progress(visit.conversation, visit.reader, choice)
     reach = say_limit(limit, visit.locale)
-    return Reply(sentence("console_progress_undone", visit.locale, title=card.title, reach=reach))
+    document = sentence("console_progress_undone", visit.locale, title=card.title, reach=reach)
+    return Reply(document + _changed_by(visit))
+
+
+def _changed_by(visit: Visit) -> Document:
+    """Who moved everybody's limit, where the platform tells what they are called."""
+    name = visit.reader.name
+    return sentence("desk_changed_by", visit.locale, name=name) if name and not visit.private else ()
 
 
 async def place(visit: Visit, words: str | None, choice: str | None = None) -> Reply:

@@ -12,8 +12,8 @@ _SHOWN = 5
 """Places a reply shows: more would bury the chat."""
 
 
-async def quote(visit: Visit, words: str, choice: str | None = None) -> Reply:
-    """Where these words stand, word for word or nearly."""
+async def quote(visit: Visit, words: str, choice: str | None = None, page: int = 0) -> Reply:
+    """Where these words stand, word for word or nearly, so many places at a time."""
     card, found = await visit.club.passages.find_quote(
         visit.conversation, words, choice, reader=visit.reader, private=visit.private
     )
@@ -23,15 +23,26 @@ async def quote(visit: Visit, words: str, choice: str | None = None) -> Reply:
     reach = say_limit(found.limit, visit.locale)
     blocks: list[Block] = [*sentence(key, visit.locale, count=len(found.hits), title=card.title, reach=reach)]
     labelled: list[tuple[str, Action]] = []
-    for at, hit in enumerate(found.hits[:_SHOWN], 1):
+    pages = max(1, -(-len(found.hits) // _SHOWN))
+    first = _SHOWN * min(max(page, 0), pages - 1)
+    for at, hit in enumerate(found.hits[first : first + _SHOWN], first + 1):
         blocks += [heading(hit.heading)] if hit.heading else []
         blocks.append(Quote((Paragraph((Text(hit.quote),)),)))
         if hit.run is not None:
             action: Action = {"do": "open", "book": card.sha256, "tag": tags.tag(hit.run)}
             labelled.append((say("desk_open", visit.locale, number=at), action))
-    if len(found.hits) > _SHOWN:
-        blocks += sentence("desk_more_places", visit.locale, count=len(found.hits) - _SHOWN)
-    return Reply(tuple(blocks), (await visit.choices(labelled),) if labelled else ())
+    if (further := len(found.hits) - first - _SHOWN) > 0:
+        blocks += sentence("desk_more_places", visit.locale, count=further)
+    if await visit.club.questions.keeps(visit.conversation.platform):
+        blocks += sentence("desk_model_away", visit.locale)
+    turning: list[tuple[str, Action]] = []
+    here: Action = {"do": "quote", "words": words, "book": card.sha256}
+    if first > 0:
+        turning.append((say("desk_previous", visit.locale), {**here, "page": first // _SHOWN - 1}))
+    if further > 0:
+        turning.append((say("desk_next", visit.locale), {**here, "page": first // _SHOWN + 1}))
+    rows = [await visit.choices(labelled), await visit.choices(turning, step=True)]
+    return Reply(tuple(blocks), tuple(row for row in rows if row))
 
 
 async def opened(visit: Visit, action: Action) -> Reply:

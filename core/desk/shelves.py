@@ -1,12 +1,13 @@
 """The channel's books at the desk: the list, which one is meant, removing and bringing back, contents, the ready card."""
 
+from core.desk import editions
 from core.desk.indexing import estimated, yes_choice
 from core.desk.keys import Action, Visit
 from core.desk.places import reach_choices
 from core.desk.writing import heading, numbered, paragraphs, sentence, short
 from core.errors import Missing
 from core.model import BookCard, Choice, Contents, Position, Ready, Reply
-from core.strings import say, tell
+from core.strings import say, say_limit, tell
 
 _LISTED = 10
 """Books whose buttons a list shows; the others go by number or title."""
@@ -70,6 +71,24 @@ async def _picker(visit: Visit, do: str, label: str, question: str) -> Reply:
     return Reply(sentence(question, visit.locale), tuple(rows))
 
 
+async def look(visit: Visit, book: str) -> Reply:
+    """What a book is, how far the club is in it, and its contents up to there."""
+    card, found = await visit.club.contents(visit.conversation, book)
+    facts = [say("console_chapters", visit.locale, count=card.chapters), card.language]
+    blocks = [heading(named(card, visit.locale)), *paragraphs(" · ".join(filter(None, facts)))]
+    if card.limit_words is not None:
+        _, limit = await visit.club.progress(visit.conversation, visit.reader, book)
+        reach = say_limit(limit, visit.locale)
+        blocks += sentence(
+            "desk_progress", visit.locale, title=card.title, reach=reach, progress=visit.spell("progress")
+        )
+    lines = contents_lines(found)
+    blocks += paragraphs("\n".join(lines[:_PAGE]))
+    further: Action = {"do": "toc", "book": book, "page": 1}
+    rows = [await visit.choices([(say("desk_after", visit.locale), further)])] if len(lines) > _PAGE else []
+    return Reply(tuple(blocks), tuple(rows))
+
+
 async def contents(visit: Visit, choice: str | None, page: int = 0) -> Reply:
     """The contents up to the limit, chapters by their number, so many lines at a time."""
     card, found = await visit.club.contents(visit.conversation, choice)
@@ -122,6 +141,10 @@ async def ready(visit: Visit, event: Ready) -> Reply:
             blocks.append(say("desk_where_is_the_club", visit.locale))
             rows = await reach_choices(visit, card)
     document = (heading(named(card, visit.locale)), *paragraphs(*blocks))
+    if event.known:
+        rows = (await editions.known_choices(visit, card), *rows)
+    elif (earlier := await visit.club.editions.earlier(visit.conversation, card)) is not None:
+        rows = (*rows, await editions.earlier_choices(visit, earlier, card))
     if event.estimate is not None:
         document += estimated(card, event.estimate, visit)
         if event.estimate.asks:

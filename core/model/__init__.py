@@ -78,13 +78,14 @@ from core.model.document import (
 from core.model.forgotten import Forgotten
 from core.model.indexing import Estimate, Indexed, IndexNews, IndexState
 from core.model.post import Delivery, Event, Letter
-from core.model.reply import Attachment, Ballot, Check, Choice, Form, Reply
+from core.model.reply import Arrival, Attachment, Ballot, Check, Choice, Form, Reply
 
 __all__ = [
     "WHOLE_BOOK",
     "Accepted",
     "Answer",
     "Answered",
+    "Arrival",
     "AskEvent",
     "Attachment",
     "Ballot",

@@ -29,12 +29,14 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who speaks. `id` is the platform's; names are never stored."""
+    """Who speaks. `id` is the platform's."""
 
     id: str
     locale: str | None = None
     manages: bool = False
     """True when the platform says that this person may change things in this channel."""
+    name: str = field(default="", compare=False, repr=False)
+    """What others here call them, where a reply may have to say who did something: never stored, never sent to a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """What the desk hands an adapter to show: a document with buttons under it, free of any platform. Stdlib only."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from core.model.club import Footnote, Passage
 from core.model.document import Document
@@ -77,6 +78,23 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """What was said to the question whether a file that somebody sent is a book for this chat (`Desk.seen`)."""
+
+    event: str
+    """The key under which the question stands on record: what comes of the file takes its place."""
+    file: Mapping[str, Any]
+    """What the adapter needs to fetch it."""
+    wanted: bool
+    """True: the adapter takes the file in. False: the question is taken away."""
+
+    @property
+    def key(self) -> str:
+        """The key of taking it in: pressed twice, it is done once."""
+        return f"{self.event}:yes"
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """Something to show. `private`: for the one who asked only, where the platform can."""
 
@@ -96,6 +114,8 @@ class Reply:
     """A picture to show with it: a cover, a page."""
     ballot: Ballot | None = None
     """The poll this reply opens: a platform with polls of its own shows that in place of the document and its buttons."""
+    arrival: Arrival | None = None
+    """A file that was asked about: taken in, or let be, instead of showing this."""
     over: str | None = None
     """The id of a poll that takes no more votes: where the platform shows it in its own way, it is ended there."""
     form: Form | None = None

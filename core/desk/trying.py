@@ -1,0 +1,34 @@
+"""A question that the language model failed on: what is said, and the button that asks it once more."""
+
+from dataclasses import replace
+
+from core.desk.keys import Action, Visit
+from core.desk.writing import paragraphs
+from core.errors import LoccitError, UpstreamError
+from core.model import Question, Reply
+from core.strings import say
+
+TO_MEND = frozenset({"model_key_refused", "model_quota", "model_unknown", "model_refused", "disk_full"})
+"""What nobody but whoever runs the bot can mend."""
+_KEPT = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on")
+"""What of a question a button keeps; who asks, and where, is whoever presses it."""
+
+
+async def failed(visit: Visit, question: Question, error: LoccitError) -> Reply | None:
+    """What stands in the place of an answer, with a way to ask again; None for what asking again does not mend."""
+    if not isinstance(error, UpstreamError) and error.key not in TO_MEND:
+        return None
+    fields = {name: getattr(question, name) for name in _KEPT}
+    action: Action = {"do": "try", "question": {name: value for name, value in fields.items() if value}}
+    again = await visit.choices([(say("desk_try_again", visit.locale), action)])
+    return Reply(paragraphs(say(error.key, visit.locale, **error.params)), (again,))
+
+
+async def again(visit: Visit, action: Action, event: str) -> Question:
+    """The question anew. One that was kept for the provider is kept no longer, so that it gets one answer."""
+    if "turn" in action:
+        kept = await visit.club.questions.take_back(visit.conversation, str(action["turn"]))
+        return replace(kept, event=event, conversation=visit.conversation, reader=visit.reader, patient=True)
+    fields = dict(action["question"])
+    private = visit.private or bool(fields.get("without_book"))
+    return Question(event, visit.conversation, visit.reader, private=private, patient=True, **fields)
