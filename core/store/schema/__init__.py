@@ -1,0 +1,62 @@
+"""The tables. A change here needs a new file in `migrations/versions` (a test compares the two)."""
+
+from core.store.schema.asking import charge, flag, footnote, llm_call, model, opened, question, spent, turn, upload
+from core.store.schema.columns import Json, Moment, Words, clean, metadata
+from core.store.schema.meeting import (
+    appointment,
+    approval,
+    ballot,
+    daily,
+    discussion,
+    nomination,
+    poll,
+    popular,
+    quotation,
+    remark,
+    topic,
+)
+from core.store.schema.post import button, delivery, event, letter, memo
+from core.store.schema.shelves import book, channel, extraction, job, piece, place, rights, segment, spine_file
+
+__all__ = [
+    "Json",
+    "Moment",
+    "Words",
+    "appointment",
+    "approval",
+    "ballot",
+    "book",
+    "button",
+    "channel",
+    "charge",
+    "clean",
+    "daily",
+    "delivery",
+    "discussion",
+    "event",
+    "extraction",
+    "flag",
+    "footnote",
+    "job",
+    "letter",
+    "llm_call",
+    "memo",
+    "metadata",
+    "model",
+    "nomination",
+    "opened",
+    "piece",
+    "place",
+    "poll",
+    "popular",
+    "question",
+    "quotation",
+    "remark",
+    "rights",
+    "segment",
+    "spent",
+    "spine_file",
+    "topic",
+    "turn",
+    "upload",
+]
