@@ -10,7 +10,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
 from adapters.host import Host
-from adapters.slack import forms, incoming
+from adapters.slack import forms, incoming, view, writing
 from adapters.slack.answers import Answers
 from adapters.slack.books import Books
 from adapters.slack.connection import Listening, Sockets
@@ -23,7 +23,7 @@ from adapters.slack.people import People
 from adapters.slack.presses import Presses
 from adapters.slack.queue import LONGEST_PAUSE, Queue
 from adapters.slack.replies import Replies
-from adapters.slack.sending import Sender, failure
+from adapters.slack.sending import Sender, sentence
 from adapters.slack.streaming import Streams
 from adapters.slack.tending import Tending
 from adapters.slack.tokens import PLATFORM, Token
@@ -69,7 +69,7 @@ class Workspace:
         self._errands = Errands(club, desk, self._people, self._answers, books, sender, replies, host.now, host.new_id)
         self._tending = Tending(club, desk, self._answers, sender, host, self._errands.take_part)
         self._queue = Queue(club, desk, self._door, self._people, self._errands, host, self._tending.wake)
-        self._presses = Presses(club, desk, sender, self._answers, replies, self._queue.keep)
+        self._presses = Presses(club, desk, self._door, sender, self._answers, replies, self._queue.keep)
         self._home = Home(club, desk, self._door)
         self._bot = Bot("", "")
 
@@ -156,13 +156,14 @@ class Workspace:
     async def _take_in(self, body: dict[str, Any]) -> BoltResponse:
         """Commit what arrived, then acknowledge; when it cannot be committed there is no acknowledgement, so it comes again."""
         try:
-            await self._sort(body)
+            answer = await self._sort(body)
         except Exception:  # the platform's edge: not kept is not acknowledged
             log.exception("an event could not be kept")
             return BoltResponse(status=500, body="")
-        return BoltResponse(status=200, body="")
+        return BoltResponse(status=200, body=answer or "")
 
-    async def _sort(self, body: dict[str, Any]) -> None:
+    async def _sort(self, body: dict[str, Any]) -> dict[str, Any] | None:
+        """Keep what arrived; what the acknowledgement has to carry."""
         kind = body.get("type")
         if kind == "event_callback":
             await self._told(body["event"], str(body.get("team_id") or self._bot.team))
@@ -173,8 +174,11 @@ class Workspace:
                 self._start(self._press(press))
         elif kind == "message_action" and body.get("callback_id") == incoming.READ_THIS:
             await self._queue.keep(incoming.shortcut(body))
+        elif kind == "view_submission" and (written := writing.sent(body)) is not None:
+            return await self._written(written)
         elif kind == "view_submission" and (sent := forms.sent(body)) is not None:
             await self._queue.keep(incoming.form(body, sent.place, sent.action))
+        return None
 
     async def _told(self, event: dict[str, Any], team: str) -> None:
         match event.get("type"):
@@ -212,11 +216,27 @@ class Workspace:
         except Unreachable:
             raise
         except LoccitError as error:
-            incident = self._host.new_id()[:8]
-            if isinstance(error, OperatorError | BrokenPromise):
-                log.error("failed", exc_info=error, extra={"key": error.key, "incident": incident})
-            message = failure(error, reader.locale, incident)
+            message = view.words(self._sentence(error, reader.locale))
             await self._sender.whisper(place, message, reader.locale, url=press.url)
+
+    async def _written(self, sent: writing.Sent) -> dict[str, Any] | None:
+        """Done before it is acknowledged: until then the form stands open with what was written, also over a crash."""
+        place = sent.press.place
+        reader = await self._desk.reader(place.conversation, await self._people.reader(place))
+        try:
+            reply = await self._presses.filled(sent, reader)
+        except LoccitError as error:
+            return writing.refused(self._sentence(error, reader.locale))
+        if reply is not None:
+            self._start(self._presses.show(sent.press, reader, reply))
+        return None
+
+    def _sentence(self, error: LoccitError, locale: str | None) -> str:
+        """What is said about it; what is not for the reader to mend is logged."""
+        incident = self._host.new_id()[:8]
+        if isinstance(error, OperatorError | BrokenPromise):
+            log.error("failed", exc_info=error, extra={"key": error.key, "incident": incident})
+        return sentence(error, locale, incident)
 
     async def _welcome(self, place: Where) -> None:
         reader = await self._desk.reader(place.conversation, await self._people.reader(place))
@@ -234,8 +254,8 @@ class Workspace:
             await self._queue.keep(event)
             return
         reader = await self._desk.reader(place.conversation, await self._people.reader(place))
-        view = forms.filled(name, place, await self._club.shelf(place.conversation), reader.locale)
-        await self._door.call("views.update", view_id=opened["view"]["id"], view=view)
+        page = forms.filled(name, place, await self._club.shelf(place.conversation), reader.locale)
+        await self._door.call("views.update", view_id=opened["view"]["id"], view=page)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(self._edge(work))

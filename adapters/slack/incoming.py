@@ -162,6 +162,8 @@ class Press:
     ephemeral: bool
     url: str | None
     key: str
+    trigger: str = ""
+    """What a form may be opened with, once, within three seconds."""
 
 
 def press(body: Json) -> Press | None:
@@ -177,7 +179,8 @@ def press(body: Json) -> Press | None:
     kind = action.partition(":")[0]
     key = f"{PLATFORM}:{_team(body)}:press:{channel}:{user}:{actions[0].get('action_ts')}"
     place = Where(str(channel), str(thread) if thread else None, user, _team(body))
-    return Press(place, kind, value, ts, bool(container.get("is_ephemeral")), body.get("response_url"), key)
+    hidden, trigger = bool(container.get("is_ephemeral")), str(body.get("trigger_id") or "")
+    return Press(place, kind, value, ts, hidden, body.get("response_url"), key, trigger)
 
 
 def _team(body: Json) -> str:

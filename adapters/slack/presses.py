@@ -1,18 +1,22 @@
 """Buttons pressed: passages for one person, widened and closed in place; everything else the desk knows to do."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from adapters.slack import view
+from adapters.slack import view, writing
 from adapters.slack.answers import Answers
+from adapters.slack.door import Door, Rejected, Unreachable
 from adapters.slack.incoming import Press, Where
 from adapters.slack.replies import Replies
 from adapters.slack.sending import Sender
 from core.club import Club
 from core.desk import Desk
 from core.errors import Missing
-from core.model import Event, Question, Reader, Reply
+from core.model import Event, Form, Question, Reader, Reply
 from core.strings import say
+
+log = logging.getLogger(__name__)
 
 
 class Presses:
@@ -22,6 +26,7 @@ class Presses:
         self,
         club: Club,
         desk: Desk,
+        door: Door,
         sender: Sender,
         answers: Answers,
         replies: Replies,
@@ -29,6 +34,7 @@ class Presses:
     ) -> None:
         self._club = club
         self._desk = desk
+        self._door = door
         self._sender = sender
         self._answers = answers
         self._replies = replies
@@ -55,8 +61,30 @@ class Presses:
                 )
                 if isinstance(done, Question):
                     await self._keep(_asked(press, done))
-                else:
-                    await self._show(press, reader, done)
+                elif done.form is None or not await self._opened(press, reader, done.form):
+                    await self.show(press, reader, done)
+
+    async def _opened(self, press: Press, reader: Reader, form: Form) -> bool:
+        """Open a form; False when it is too late for one, or Slack will not."""
+        try:
+            await self._door.call(
+                "views.open", hasty=True, trigger_id=press.trigger, view=writing.drawn(form, press, reader.locale)
+            )
+        except (Rejected, Unreachable) as error:
+            log.info("no form", extra={"code": str(error)})
+            return False
+        return True
+
+    async def filled(self, sent: writing.Sent, reader: Reader) -> Reply | None:
+        """Do what was written into a form; what then stands in the message's place (`show`). Raises LoccitError."""
+        press = sent.press
+        done = await self._desk.filled(
+            press.place.conversation, reader, press.id, sent.text, event=press.key, private=press.place.private
+        )
+        if isinstance(done, Question):
+            await self._keep(_asked(press, done))
+            return None
+        return done
 
     async def _own(self, press: Press, reader: Reader) -> Any:
         """What a button of this adapter's own does; None for one the desk knows."""
@@ -69,20 +97,24 @@ class Presses:
         payload = {**press.place.payload, "kind": "upload", "text": "", "ts": press.ts, "files": [file], "partly": True}
         return Event(press.key, "slack", f"{press.place.team}:{press.place.channel}", payload)
 
-    async def _show(self, press: Press, reader: Reader, reply: Reply) -> None:
-        """In place of an ephemeral message or a picker; else as the reply's kind asks."""
+    async def show(self, press: Press, reader: Reader, reply: Reply) -> None:
+        """In place of an ephemeral message or a picker; else, or where that is gone, as the reply's kind asks."""
         place = press.place
         if reply.deleted is not None:
             for name in await self._club.post.messages(place.conversation, reply.deleted):
                 await self._sender.delete(place.channel, name)
         messages = view.messages(reply.document, self._rows(press, reader, reply), locale=reader.locale)
+        url = press.url
         steps = press.kind == "step" or reply.passage is None
-        if press.ephemeral and press.url and steps and len(messages) == 1 and not reply.attachments:
-            await self._sender.replace(press.url, messages[0], reader.locale)
-        elif press.kind == "step" and (place.private or not reply.private) and len(messages) == 1 and not reply.picture:
-            await self._sender.edit(place.channel, press.ts, messages[0], reader.locale)
-        else:
-            await self._replies.show(place, reader, reply, messages, press.key, url=press.url)
+        if press.ephemeral and url and steps and len(messages) == 1 and not reply.attachments:
+            if await self._sender.replace(url, messages[0], reader.locale):
+                return
+            url = None  # half an hour old, or used up
+        step = press.kind == "step" and not press.ephemeral and (place.private or not reply.private)
+        step = step and len(messages) == 1 and not reply.picture
+        if step and await self._sender.edit(place.channel, press.ts, messages[0], reader.locale):
+            return
+        await self._replies.show(place, reader, reply, messages, press.key, url=url)
 
     def _rows(self, press: Press, reader: Reader, reply: Reply) -> list[list[view.Button]]:
         """A passage with Share beside its own buttons; page pictures only where they stay private."""

@@ -85,13 +85,20 @@ class Sender:
                 raise
             await self._respond(url, message, locale)
 
-    async def replace(self, url: str, message: Message, locale: str | None = None) -> None:
-        """Put a message in the place of the one whose button was pressed: the only way to change an ephemeral one."""
+    async def replace(self, url: str, message: Message, locale: str | None = None) -> bool:
+        """Put a message in the place of the one whose button was pressed: the only way to change an ephemeral one.
+
+        False when the address is good no more: it serves five times, within half an hour.
+        """
         body: dict[str, Any] = {"replace_original": True, "unfurl_links": False, "unfurl_media": False}
-        try:
-            await self._door.respond(url, body | {"text": message.text, "blocks": message.blocks})
-        except Rejected:
-            await self._door.respond(url, body | {"text": _apology(message, locale)})
+        for shown in ({"text": message.text, "blocks": message.blocks}, {"text": _apology(message, locale)}):
+            try:
+                await self._door.respond(url, body | shown)
+            except Rejected as rejected:
+                log.info("not replaced", extra={"code": rejected.error})
+            else:
+                return True
+        return False
 
     async def _respond(self, url: str, message: Message, locale: str | None) -> None:
         body = {"response_type": "ephemeral", "unfurl_links": False}

@@ -13,7 +13,7 @@ from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetry
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.fakes.slack import APP_TOKEN, BOT, CLIENT, SCOPES, SECRET, TEAM, Driver, FakeSlack
-from tests.fakes.slack.limits import blocks_error, view_error
+from tests.fakes.slack.limits import answer_error, blocks_error, view_error
 from tests.fakes.slack.liveness import live, live_markdown
 
 CLUB, ANA = "C0CLUB", "U0ANA"
@@ -270,6 +270,45 @@ def test_counts_of_blocks_and_tables_are_limits_too() -> None:
     assert blocks_error([table, table], 50) == "invalid_attachments: only_one_table_allowed"
     title = {"type": "plain_text", "text": "x" * 25}
     assert view_error({"type": "modal", "title": title, "blocks": [divider]}) is not None
+
+
+def modal(field: dict[str, Any] | None = None, block: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """A form with one text field."""
+    words = {"type": "plain_text", "text": "x"}
+    element = {"type": "plain_text_input", "action_id": "f", "max_length": 10, **(field or {})}
+    blocks = [{"type": "input", "block_id": "f", "label": words, "element": element, **(block or {})}]
+    return {"type": "modal", "title": words, "submit": words, "blocks": blocks, **more}
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        modal(title={"type": "plain_text", "text": "x" * 25}),
+        modal(submit={"type": "plain_text", "text": "x" * 25}),
+        modal(close={"type": "plain_text", "text": "x" * 25}),
+        modal(private_metadata="x" * 3001),
+        modal(callback_id="x" * 256),
+        modal(blocks=[]),
+        {key: value for key, value in modal().items() if key != "submit"},
+        modal(block={"label": {"type": "plain_text", "text": "x" * 2001}}),
+        modal(block={"label": {"type": "mrkdwn", "text": "x"}}),
+        modal(block={"block_id": "x" * 256}),
+        modal({"max_length": 3001}),
+        modal({"initial_value": "x" * 11}),
+        modal(type="home"),
+    ],
+)
+def test_a_form_over_a_limit_is_refused(view: dict[str, Any]) -> None:
+    assert view_error(modal()) is None
+    assert view_error(view) is not None
+
+
+def test_a_sentence_about_a_form_stands_at_one_of_its_fields() -> None:
+    assert answer_error(modal(), None) is None
+    assert answer_error(modal(), {"response_action": "errors", "errors": {"f": "Too long."}}) is None
+    for errors in ({"g": "Too long."}, {"f": ""}, {}):
+        assert answer_error(modal(), {"response_action": "errors", "errors": errors}) is not None
+    assert answer_error(modal(), {"text": "no"}) is not None
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.fakes.slack.files import described
+from tests.fakes.slack.limits import answer_error
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.sockets import Envelope
 from tests.fakes.slack.world import APP, BOT, BOT_ID, TEAM, File, Message, View, buttons, label
@@ -188,11 +189,24 @@ class Driver:
         return self.fake.sockets.send("interactive", body)
 
     def submit(self, view: View, user: str, values: dict[str, JsonObject]) -> Envelope:
-        """Send a form; `values` by block id: what the input's state holds."""
+        """Send a form; `values` by block id: what the input's state holds. It stands open until that is acknowledged."""
         seen = self._seen(view)
         seen["state"] = {"values": {block: {block: value} for block, value in values.items()}}
-        view.closed = True
-        return self.fake.sockets.send("interactive", {**self._interaction("view_submission", user), "view": seen})
+
+        def heard(answer: JsonObject | None) -> None:
+            if error := answer_error(view.body, answer):
+                self.fake.problems.append(error)
+            view.closed = answer is None or answer.get("response_action") == "clear"
+            self.fake.changed(None)
+
+        body = {**self._interaction("view_submission", user), "view": seen}
+        return self.fake.sockets.send("interactive", body, heard=heard)
+
+    def write(self, view: View, user: str, text: str) -> Envelope:
+        """Write into a form's one text field, and send it; an empty field is told as nothing."""
+        [block] = [block for block in view.body["blocks"] if block["type"] == "input"]
+        assert len(text) <= block["element"]["max_length"], "the field takes no more"
+        return self.submit(view, user, {block["block_id"]: {"type": "plain_text_input", "value": text or None}})
 
     def shortcut(self, message: Message, user: str, callback: str) -> Envelope:
         """A message shortcut, from the menu of a message."""

@@ -40,13 +40,29 @@ def view_error(view: JsonObject) -> str | None:
             for key in ("submit", "close"):
                 if key in view:
                     _plain(view[key], 24, key)
+            _require(bool(view.get("blocks")), "a modal without blocks")
             has_input = any(block.get("type") == "input" for block in view.get("blocks", ()))
             _require(not has_input or "submit" in view, "an input needs a submit button")
+        else:
+            _require("submit" not in view and "close" not in view, "a home has no submit and no close")
         _require(len(view.get("private_metadata", "")) <= 3000, "private_metadata")
         _require(len(view.get("callback_id", "")) <= 255, "callback_id")
     except Broken as error:
         return f"invalid_arguments: {error}"
     return blocks_error(view.get("blocks", []), 100, _VIEW_BLOCKS)
+
+
+def answer_error(view: JsonObject, answer: JsonObject | None) -> str | None:
+    """Why the acknowledgement of a sent form would be refused: a sentence stands at an input of that form."""
+    if answer is None:
+        return None
+    inputs = {block.get("block_id") for block in view["blocks"] if block["type"] == "input"}
+    action, errors = answer.get("response_action"), answer.get("errors") or {}
+    if action == "errors" and errors and errors.keys() <= inputs and all(errors.values()):
+        return None
+    if action in ("update", "push"):
+        return view_error(answer["view"])
+    return None if action == "clear" else f"view_submission: {answer}"
 
 
 def blocks_error(blocks: Any, most: int, known: set[str] = _MESSAGE_BLOCKS) -> str | None:
@@ -202,6 +218,11 @@ def _element(element: JsonObject) -> None:
         case "external_select":
             _plain(element["placeholder"], 150, "placeholder")
         case "plain_text_input":
-            _require(element.get("max_length", 3000) <= 3000, "max_length")
+            most = element.get("max_length", 3000)
+            _require(1 <= most <= 3000, "max_length")
+            _require(0 <= element.get("min_length", 0) <= most, "min_length")
+            _require(len(element.get("initial_value", "")) <= most, "initial_value")
+            if "placeholder" in element:
+                _plain(element["placeholder"], 150, "placeholder")
         case _:
             raise Broken(f"element type {element['type']}")

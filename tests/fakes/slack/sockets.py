@@ -48,6 +48,8 @@ class Envelope:
     over: int = 0
     """Attempts whose wait is over."""
     moved: asyncio.Event = field(default_factory=asyncio.Event)
+    heard: Callable[[JsonObject | None], None] | None = None
+    """Called with what the acknowledgement carried."""
 
     @property
     def acked(self) -> bool:
@@ -98,9 +100,16 @@ class Sockets:
                 self._came.clear()
                 await self._came.wait()
 
-    def send(self, type: str, payload: JsonObject, *, id: str | None = None) -> Envelope:
+    def send(
+        self,
+        type: str,
+        payload: JsonObject,
+        *,
+        id: str | None = None,
+        heard: Callable[[JsonObject | None], None] | None = None,
+    ) -> Envelope:
         """Deliver an envelope in the background, events again and again until one attempt is acknowledged."""
-        envelope = Envelope(id or f"envelope-{next(self._numbers)}", type, payload)
+        envelope = Envelope(id or f"envelope-{next(self._numbers)}", type, payload, heard=heard)
         self.envelopes.append(envelope)
         delays = self.retries if type == "events_api" else ()
         task = asyncio.create_task(self._insist(envelope, delays))
@@ -135,6 +144,8 @@ class Sockets:
     async def _deliver(self, envelope: Envelope, number: int, reason: str) -> Attempt:
         deliver = self._post if self.http_target else self._send
         attempt = await deliver(envelope, number, reason)
+        if attempt.acked is not None and envelope.heard is not None:
+            envelope.heard(attempt.payload)
         envelope.over += 1
         envelope.moved.set()
         return attempt
