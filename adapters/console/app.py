@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,12 +12,13 @@ from adapters.console import view
 from adapters.console.desk import COMMANDS as DESK_COMMANDS
 from adapters.console.desk import AtTheDesk
 from adapters.console.files import export_path, is_file, typed_path, write_new
+from adapters.console.notes import Notes
+from adapters.console.progress import Progress
 from adapters.console.terminal import Page
 from core.club import Club
-from core.errors import BadBook, LoccitError, Missing, ReaderError
+from core.errors import BadBook, LoccitError, ReaderError
 from core.exports import Form
 from core.model import (
-    WHOLE_BOOK,
     Accepted,
     Answered,
     AskEvent,
@@ -54,9 +55,6 @@ _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _BEFORE = {"<", *(say("console_word_before", locale) for locale in LOCALES)}
 _AFTER = {">", *(say("console_word_after", locale) for locale in LOCALES)}
 _YES = {say("word_yes", locale) for locale in LOCALES}
-_UNDO = {say("console_word_undo", locale) for locale in LOCALES}
-_YES = {say("console_word_yes", locale) for locale in LOCALES}
-_STOP = {say("console_word_stop", locale) for locale in LOCALES}
 
 
 def local_reader(locale: str) -> Reader:
@@ -73,17 +71,6 @@ def local_upload(path: Path, reader: Reader, id: str, password: str | None) -> U
         raise ReaderError("console_not_a_file", path=str(path))
     name = path.name.encode("utf-8", "replace").decode("utf-8")
     return Upload(f"{PLATFORM}:{id}", HERE, reader, path, name, password=password)
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """The passage that stands open, and how many steps it has grown on each side."""
-
-    turn: str
-    number: int
-    passage: Passage
-    before: int = 0
-    after: int = 0
 
 
 class Console:
@@ -105,9 +92,6 @@ class Console:
         """Where relative paths begin and exports go."""
         self._link = link
         """Where the reading view shows a passage; exports say it."""
-        self._opened: _Opened | None = None
-        self._warned: tuple[str, int] | None = None
-        """The turn and number of the note that was held back because it lies past the reader's own place."""
         self._last: str | None = None
         """The answer that the next question follows up on."""
         self._cut: str | None = None
@@ -120,20 +104,22 @@ class Console:
         """Tried on every locked book of this run."""
         self._unsure: Callable[[], Awaitable[Forgotten]] | None = None
         """What is forgotten when the next line says yes."""
+        self._notes = Notes(club, HERE, reader)
+        progress = Progress(club, HERE, reader)
         self._desk = AtTheDesk(club, HERE, reader, new_id, folder)
         self._commands: dict[str, Callable[[str, Page], Awaitable[None]]] = {
             "/add": self._add,
             "/books": self._books,
             "/use": self._use,
             "/toc": self._toc,
-            "/progress": self._progress,
-            "/place": self._place,
+            "/progress": progress.progress,
+            "/place": progress.place,
             "/quote": self._quote,
             "/all": self._ask_all,
             "/without": self._ask_without_book,
             "/continue": self._go_on,
             "/model": self._model,
-            "/index": self._index,
+            "/index": progress.index,
             "/anyway": self._add_anyway,
             "/replace": self._replace,
             "/remove": self._remove,
@@ -209,7 +195,8 @@ class Console:
         forget, self._unsure = self._unsure, None
         if forget is not None and line.lower() in _YES:
             page.say(view.sentence(page.look, "forgotten", counts=counted(await forget(), self._reader.locale)))
-            self._opened = self._last = self._cut = None
+            self._notes.shut()
+            self._last = self._cut = None
         elif forget is not None and not line.startswith("/"):
             page.say(view.sentence(page.look, "forget_not_done"))
         elif command := self._commands.get(name.lower()):
@@ -222,9 +209,9 @@ class Console:
             if self._desk.has_note(int(number[1])):
                 await self._desk.note(int(number[1]), page)
             else:
-                await self._press(int(number[1]), page)
+                await self._notes.press(int(number[1]), page)
         elif line.lower() in _BEFORE or line.lower() in _AFTER:
-            await self._step(page, forward=line.lower() in _AFTER)
+            await self._notes.step(page, forward=line.lower() in _AFTER)
         elif "/" in line and is_file(path := typed_path(self._folder, line)):  # dragged into the window
             await self._add_file(path, page)
         elif line.startswith("/"):
@@ -233,7 +220,7 @@ class Console:
             await self._ask(line, page)
 
     async def _at_the_desk(self, done: Awaitable[Question | None], page: Page) -> None:
-        self._opened = None
+        self._notes.shut()
         question = await done
         if question is not None:
             await self._put(question, page)
@@ -288,34 +275,13 @@ class Console:
         card, found = await self._club.passages.find_quote(HERE, words, reader=self._reader, private=True)
         page.say(view.quotes(card, found, page.look))
 
-    # How far one has read
-
-    async def _progress(self, words: str, page: Page) -> None:
-        if words.lower() in _UNDO:
-            card, limit = await self._club.undo_progress(HERE, self._reader)
-            key = "console_progress_undone"
-        else:
-            card, limit = await self._club.progress(HERE, self._reader, words=words or None)
-            key = "console_progress_set" if words else "console_progress"
-        if limit == WHOLE_BOOK and not words:
-            key = "console_progress_whole"
-        page.say(view.reach(key, card, limit, page.look))
-        if not words:
-            _, own = await self._club.place(HERE, self._reader, card.sha256)
-            page.say(view.reach("console_place_none" if own == WHOLE_BOOK else "console_place", card, own, page.look))
-
-    async def _place(self, words: str, page: Page) -> None:
-        card, limit = await self._club.place(HERE, self._reader, words=words or None)
-        gone = "place_gone" if words else "console_place_none"
-        page.say(view.reach(gone if limit == WHOLE_BOOK else "console_place", card, limit, page.look))
-
     async def _replace(self, words: str, page: Page) -> None:
         if not words:
             raise ReaderError("console_replace_what")
         old = await self._club.book(HERE)
         await self._add_file(typed_path(self._folder, words), page, replaces=old.sha256)
         if old.sha256 not in [card.sha256 for card in await self._club.shelf(HERE)]:
-            self._opened = None
+            self._notes.shut()
             page.say(view.sentence(page.look, "console_replaced", title=old.title))
 
     async def _forget(self, words: str, page: Page) -> None:
@@ -340,7 +306,7 @@ class Console:
 
     async def _remove(self, words: str, page: Page) -> None:
         card = await self._club.remove(HERE, self._reader, words or None)
-        self._opened = None
+        self._notes.shut()
         page.say(view.sentence(page.look, "console_removed", title=card.title))
 
     async def _undo(self, _: str, page: Page) -> None:
@@ -371,21 +337,6 @@ class Console:
     def _question(self, words: str) -> Question:
         event = f"{PLATFORM}:{self._new_id()}"
         return Question(event, HERE, self._reader, words, reply_to=self._last, private=True, patient=True)
-
-    async def _index(self, words: str, page: Page) -> None:
-        """How far the summaries of a book are; "yes" agrees to what they cost, "stop" ends them."""
-        word, _, choice = words.partition(" ")
-        if word.lower() in _YES:
-            card = await self._club.summaries.approve(HERE, self._reader, choice.strip() or None)
-            page.say(view.sentence(page.look, "index_started", title=card.title))
-        elif word.lower() in _STOP:
-            card = await self._club.summaries.cancel(HERE, self._reader, choice.strip() or None)
-            page.say(view.sentence(page.look, "index_cancelled_now", title=card.title, index="/index"))
-        else:
-            card, found = await self._club.summaries.state(HERE, words or None)
-            page.say(view.indexed(card.title, found, page.look))
-            if found.state != "done":
-                page.say(view.estimate(card.title, await self._club.summaries.estimate(HERE, card.sha256), page.look))
 
     async def _model(self, words: str, page: Page) -> None:
         name, offered = await self._club.questions.model(HERE, words or None)
@@ -420,7 +371,7 @@ class Console:
                 case Drafting(document):
                     page.draft(view.document(document, page.look))
                 case Answered(turn, kept) if turn.conversation == HERE:
-                    self._opened = None
+                    self._notes.shut()
                     self._desk.leave()
                     self._last = turn.id if await self._is_about_the_book_in_use(turn) else None
                     self._cut = turn.id if view.is_cut(turn.answer) else None
@@ -452,53 +403,6 @@ class Console:
             page.say(view.sentence(page.look, "console_still_using", title=others[0].title, number=number))
         elif len(shelf) > 1 and not any(other.current for other in shelf):
             page.say(view.sentence(page.look, "console_choose", number=number))
-
-    # Passages
-
-    async def _press(self, number: int, page: Page) -> None:
-        turn = await self._club.questions.latest(HERE)
-        if turn is None:
-            raise Missing("console_no_answer", number=number)
-        if self._opened and (self._opened.turn, self._opened.number) == (turn.id, number):
-            self._opened = None
-            page.say(view.sentence(page.look, "console_closed", number=number))
-            return
-        notes = {note.number: note for note in turn.answer.footnotes}
-        if not notes:
-            raise Missing("console_no_notes", number=number)
-        if number not in notes:
-            raise Missing("console_no_such_note", count=len(notes), number=number, first=min(notes), last=max(notes))
-        passage = await self._club.passages.press(
-            HERE, notes[number].id, reader=self._reader, locale=self._reader.locale
-        )
-        if passage.ahead and self._warned != (turn.id, number):
-            self._warned = (turn.id, number)
-            page.say(view.ahead(passage.ahead, number, page.look))
-            return
-        self._opened = _Opened(turn.id, number, passage)
-        page.say(view.passage(passage, page.look, number))
-
-    async def _step(self, page: Page, *, forward: bool) -> None:
-        """Show the text next to what is shown already."""
-        at = self._opened
-        if at is None:
-            raise Missing("console_nothing_open")
-        if not (at.passage.more_after if forward else at.passage.more_before):
-            raise Missing("console_book_ends" if forward else "console_book_begins")
-        before, after = at.before + (not forward), at.after + forward
-        turn = await self._club.questions.latest(HERE)
-        note = next((note for note in turn.answer.footnotes if note.number == at.number), None) if turn else None
-        if note is None:
-            raise Missing("console_nothing_open")
-        passage = await self._club.passages.press(
-            HERE, note.id, reader=self._reader, before=before, after=after, locale=self._reader.locale
-        )
-        self._opened = _Opened(at.turn, at.number, passage, before, after)
-        if forward:
-            text = passage.after.removeprefix(at.passage.after)
-        else:
-            text = passage.before.removesuffix(at.passage.before)
-        page.say(view.more(text, passage, at.number, page.look))
 
     # The rest
 

@@ -5,8 +5,8 @@ from core.desk.writing import sentence
 from core.model import BookCard, Choice, Document, Estimate, Reply
 from core.strings import LOCALES, say
 
-_YES = {say("desk_word_yes", locale) for locale in LOCALES}
-_STOP = {say("desk_word_stop", locale) for locale in LOCALES}
+_YES = {say("word_yes", locale) for locale in LOCALES}
+_STOP = {say("word_stop", locale) for locale in LOCALES}
 
 
 async def index(visit: Visit, words: str) -> Reply:

@@ -10,7 +10,7 @@ _OFFERED = 6
 """Chapters a picker offers at once. Their titles may be spoilers: numbers only."""
 _ROW = 3
 """Buttons in a row that a phone still shows whole."""
-_UNDO = {say("console_word_undo", locale) for locale in LOCALES}
+_UNDO = {say("word_undo", locale) for locale in LOCALES}
 
 
 async def progress(visit: Visit, words: str | None, choice: str | None = None) -> Reply:
