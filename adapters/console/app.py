@@ -367,7 +367,7 @@ class Console:
                 case Waiting(filename):
                     page.draft(view.sentence(page.look, "still_reading", file=filename))
                 case Searching():
-                    page.draft(view.sentence(page.look, "console_searching"))
+                    page.draft(view.sentence(page.look, "looking"))
                 case Drafting(document):
                     page.draft(view.document(document, page.look))
                 case Answered(turn, kept) if turn.conversation == HERE:

@@ -85,14 +85,14 @@ class Answers:
         async def write(text: str) -> None:
             if not stop:
                 [id] = await connection.club.post.buttons(where, [{"do": "stop", "event": question.event}])
-                stop.append(Choice(say("discord_stop", locale), f"stop:{id}"))
+                stop.append(Choice(say("stop", locale), f"stop:{id}"))
             shown = Shown(text, ((stop[0],),))
             if message:
                 await connection.line.edit(spot, message[0], shown)
             else:
                 message.extend(await deliveries.show(connection, where, spot, key, [shown]))
 
-        draft = Draft(connection, write, view.sentence(say("discord_looking", locale)))
+        draft = Draft(connection, write, view.sentence(say("looking", locale)))
         latest: Drafting | None = None
         try:
             async with aclosing(connection.club.questions.ask(question)) as events:

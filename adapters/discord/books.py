@@ -103,7 +103,7 @@ class Books:
             if error.key != "book_half_scan":
                 raise
             [id] = await connection.club.post.buttons(where, [{"do": "anyway", "file": asdict(file)}], reader)
-            rows = ((Choice(say("discord_anyway", reader.locale), f"anyway:{id}"),),)
+            rows = ((Choice(say("add_anyway", reader.locale), f"anyway:{id}"),),)
             said = Shown(sentence(say(error.key, reader.locale, **error.params)), rows)
             await deliveries.show(connection, where, spot, upload.event, [said])
 

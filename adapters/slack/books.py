@@ -111,9 +111,9 @@ class Books:
                 log.info("no cover: files may not be written here")
 
     async def _anyway(self, place: Where, reader: Reader, file: str) -> tuple[Choice, ...]:
-        action: dict[str, Any] = {"do": "slack_read_partly", "file": file}
+        action: dict[str, Any] = {"do": "add_anyway", "file": file}
         [id] = await self._club.post.buttons(place.conversation, [action], reader)
-        return (Choice(say("slack_read_partly", reader.locale), id, "act"),)
+        return (Choice(say("add_anyway", reader.locale), id, "act"),)
 
 
 class _Progress:

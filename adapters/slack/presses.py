@@ -91,7 +91,7 @@ class Presses:
         if press.kind != "act":
             return None
         action = await self._club.post.pressed(press.place.conversation, reader, press.id)
-        return action if action.get("do") == "slack_read_partly" else None
+        return action if action.get("do") == "add_anyway" else None
 
     def _partly(self, press: Press, file: str) -> Event:
         payload = {**press.place.payload, "kind": "upload", "text": "", "ts": press.ts, "files": [file], "partly": True}

@@ -108,7 +108,7 @@ def words(text: str, rows: Sequence[Sequence[Button]] = ()) -> Message:
 
 def stoppable(text: str, locale: str | None) -> Message:
     """Text that still grows, with a button that stops it."""
-    return words(text, ((Own(say("slack_stop", locale), "stop", "stop"),),))
+    return words(text, ((Own(say("stop", locale), "stop", "stop"),),))
 
 
 def _rows(rows: Sequence[Sequence[Button]], locale: str | None, first: int = 0) -> list[Json]:

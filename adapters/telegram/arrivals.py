@@ -1,5 +1,6 @@
 """A book arrives: fetched, read, one message that says how far it is and becomes the ready card."""
 
+from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +27,24 @@ class Arrivals:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    async def ask(self, heard: Heard, reader: Reader) -> None:
+        """Somebody sent a file to nobody in particular: ask whether it is for the club. Nothing is fetched for that."""
+        file = heard.file
+        if file is None:
+            return
+        where = conversation(heard)
+        desk = self._connection.desk
+        reply = await desk.seen(where, reader, file.name, file.size, asdict(file), event=heard.key)
+        if reply is not None:
+            await deliveries.show(self._connection, where, spot(heard), heard.key, view.messages(reply))
+
+    async def let_be(self, chat: int, event: str) -> None:
+        """It is not: the question is taken away."""
+        for part, found in (await self._connection.club.post.delivered(event)).items():
+            if found.message is not None:
+                await self._connection.line.delete(chat, deliveries.message_of(found.message))
+            await self._connection.club.post.withdrawn(event, part)
+
     async def take(self, heard: Heard, reader: Reader) -> None:
         """Fetch the document and add it. Raises LoccitError, whose sentence takes the place of the progress message."""
         file = heard.file
@@ -37,7 +56,7 @@ class Arrivals:
             raise BadBook("book_too_large", size=-(-file.size // 1_000_000), limit=MOST // 1_000_000)
         where, place = conversation(heard), spot(heard)
         said = say("telegram_accepted", reader.locale, file=file.name)
-        [message] = await deliveries.show(self._connection, where, place, heard.key, [Shown(sentence(said))])
+        [message] = await deliveries.show(self._connection, where, place, heard.under, [Shown(sentence(said))])
         target = self._connection.host.folder / self._connection.host.new_id()
         try:
             await self._fetch(file, target)
@@ -78,17 +97,17 @@ class Arrivals:
                             await connection.line.edit_soon(place.chat, message, Shown(plain))
                         case Ready():
                             card = await connection.desk.ready(where, reader, event, private=heard.private)
-                            await deliveries.show(connection, where, place, heard.key, view.messages(card))
+                            await deliveries.show(connection, where, place, heard.under, view.messages(card))
         except BadBook as error:
             if error.key != "book_half_scan":
                 raise
             action = {"do": "anyway", "file": asdict(heard.file) if heard.file else {}}
             [id] = await connection.club.post.buttons(where, [action], reader)
-            rows = ((Choice(say("telegram_anyway", reader.locale), id),),)
+            rows = ((Choice(say("add_anyway", reader.locale), id),),)
             plain = sentence(say(error.key, reader.locale, **error.params))
-            await deliveries.show(connection, where, place, heard.key, [Shown(plain, rows)])
+            await deliveries.show(connection, where, place, heard.under, [Shown(plain, rows)])
 
 
 def unpack_file(action: object) -> File | None:
     """The document a button that goes on without picture pages is about."""
-    return File(**action) if isinstance(action, dict) and action else None
+    return File(**action) if isinstance(action, Mapping) and action else None

@@ -152,7 +152,7 @@ class Writing:
                 raise
 
     def _shown(self) -> Shown:
-        looking = say("telegram_looking", self._locale)
+        looking = say("looking", self._locale)
         plain = sentence(looking)
         if self._latest is not None and not self._heard.private:
             plain = draft(self._latest, "…")
@@ -160,7 +160,7 @@ class Writing:
 
 
 def stop_button(heard: Heard, locale: str | None) -> Keyboard:
-    return ((Choice(say("telegram_stop", locale), f"{STOP}{heard.message}"),),)
+    return ((Choice(say("stop", locale), f"{STOP}{heard.message}"),),)
 
 
 def question_key(heard: Heard) -> str:

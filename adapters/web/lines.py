@@ -16,6 +16,7 @@ from core.model import (
     Attachment,
     Conversation,
     Drafting,
+    Form,
     LibraryEvent,
     Reader,
     Reading,
@@ -66,7 +67,7 @@ class Lines:
             case Waiting(filename):
                 return {"do": "working", "text": say("still_reading", locale, file=filename)}
             case Searching():
-                return {"do": "working", "text": say("web_searching", locale)}
+                return {"do": "working", "text": say("looking", locale)}
             case Drafting(document):
                 return {"do": "draft", "html": markup.answer(document, (), locale)}
             case Answered(turn):
@@ -119,6 +120,10 @@ class Lines:
             found = reply.passage
             said = f"{' · '.join(filter(None, (found.title, found.heading, found.label)))}: {found.quote}"
         return {"do": "reply", "html": html, "text": said, "deleted": reply.deleted}
+
+    def form(self, form: Form, id: str, reader: Reader) -> Line:
+        """A text to be filled in, under the reply whose button `id` brought it."""
+        return {"do": "form", "html": self._pages.render("form.html", reader.locale, form=form, id=id)}
 
     def _keep(self, file: Attachment) -> str:
         id = self._new_id()

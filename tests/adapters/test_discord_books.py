@@ -100,7 +100,7 @@ async def test_a_half_scanned_book_is_taken_without_its_pictures_once_its_upload
     async with site.running():
         sent = await site.mara.mention(site.channel, "", files=[("half.pdf", data)])
         asked = await site.answer_to(sent, lambda text: "pictures" in text)
-        assert labels(asked) == ["Go on without those pages"]
+        assert labels(asked) == ["Add it without those pages"]
         other = await site.ivo.settled(await site.ivo.press(site.channel, asked, "Go on"))
         assert "button is for the person" in said(other)
         going = await site.mara.press(site.channel, asked, "Go on")
