@@ -55,6 +55,7 @@ class Chat:
         app.router.add_get("/", self.show)
         app.router.add_post("/say", self.hear)
         app.router.add_post("/press", self.press)
+        app.router.add_post("/fill", self.fill)
         app.router.add_post("/stop", self.stop)
         app.router.add_post("/books", self.take_book)
         app.router.add_get("/news", self._streams.news)
@@ -198,6 +199,22 @@ class Chat:
 
         async def work() -> AsyncIterator[Line]:
             done = await self._desk.press(HERE, reader, id, event=event, private=True)
+            if isinstance(done, Reply) and done.form is not None:
+                yield self._lines.form(done.form, id, reader)
+                return
+            async for line in self._answer(done, reader):
+                yield line
+
+        return await self._streams.send(request, event, work(), reader.locale)
+
+    async def fill(self, request: web.Request) -> web.StreamResponse:
+        """What was written into the form that a button brought; its reply takes the place of the one with the button."""
+        said = await read_json(request)
+        id, text = str(said.get("id", ""))[:100], str(said.get("text", ""))
+        reader, event = await self._reader(request), self._event()
+
+        async def work() -> AsyncIterator[Line]:
+            done = await self._desk.filled(HERE, reader, id, text, event=event, private=True)
             async for line in self._answer(done, reader):
                 yield line
 

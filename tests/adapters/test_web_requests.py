@@ -126,7 +126,7 @@ async def test_nothing_is_done_for_another_page_and_nothing_under_another_name(t
                 ({**good, "Host": "127.0.0.1"}, 421),
                 ({**good, "Host": "127.0.0.1.evil.example:80"}, 421),
             ):
-                for path in ("/say", "/press", "/books"):
+                for path in ("/say", "/press", "/fill", "/books"):
                     body = json.dumps({"text": "/remove 1", "id": "x"})
                     async with session.post(f"{served.address}{path}", data=body, headers=headers) as response:
                         said = PLAIN.sub("", await response.text())

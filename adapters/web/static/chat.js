@@ -229,9 +229,43 @@ log.addEventListener("click", (event) => {
   if (kind === "note") openPassage(button);
   else if (kind === "close") panel ? closePassage() : button.closest(".turn").remove();
   else if (kind === "step") { press(id, panel || button.closest(".turn")); (panel || button.closest(".turn")).focus(); }
-  else { let place = article(""); send("/press", json({ id }), (line) => { place = put(line, place); }); }
+  else {
+    let place = null;
+    send("/press", json({ id }), (line) => {
+      if (line.do === "form") write(line, button);
+      else place = put(line, place || article(""));
+    });
+  }
 });
 addEventListener("keydown", (event) => { if (event.key === "Escape") closePassage(); });
+
+// Writing: a text to be filled in stands under the reply whose button brought it; what comes of it takes that reply's place.
+
+function write(line, button) {
+  const turn = button.closest(".turn");
+  turn.querySelector(".write")?.remove();
+  const form = element(line.html);
+  const [field, wrong, save, cancel] = ["textarea", ".failed", "[type=submit]", "[type=button]"].map((name) => form.querySelector(name));
+  const leave = () => { form.remove(); button.focus(); };
+  cancel.onclick = leave;
+  form.onkeydown = (event) => { if (event.key === "Escape") { event.stopPropagation(); leave(); } };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    save.disabled = true;
+    send("/fill", json({ id: form.dataset.id, text: field.value }), (told) => {
+      save.disabled = false;
+      if (told.do !== "failed") { put(told, turn); return turn.focus(); }
+      wrong.hidden = false;
+      wrong.textContent = told.text;
+      field.setAttribute("aria-invalid", "true");
+      announce(told.text);
+      field.focus();
+    });
+  };
+  (turn.querySelector(".reply") || turn).append(form);
+  form.scrollIntoView({ block: "nearest" });
+  field.focus();
+}
 
 // What comes unasked
 
