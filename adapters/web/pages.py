@@ -10,7 +10,7 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adapters.web import guard, markup
-from core.strings import locale_of
+from core.strings import locale_of, say
 
 _HERE = Path(__file__).parent
 
@@ -30,9 +30,9 @@ class Pages:
         )
 
     def render(self, name: str, locale: str | None, **values: object) -> str:
-        """A template with its values; `t` says the page's words, `file` gives the address of a static file."""
+        """A template with its values; `t` says the page's words, `say` those that all platforms share."""
         t: Callable[..., str] = partial(markup.words, locale)
-        return self._templates.get_template(name).render(t=t, lang=locale_of(locale), stamp=self._stamp, **values)
+        return self._templates.get_template(name).render(t=t, say=lambda key: say(key, locale), lang=locale_of(locale), stamp=self._stamp, **values)
 
     def page(self, name: str, locale: str | None, *, status: int = 200, **values: object) -> web.Response:
         return web.Response(text=self.render(name, locale, **values), content_type="text/html", status=status)
