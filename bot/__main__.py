@@ -71,11 +71,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _command(arguments: argparse.Namespace, config: "Config") -> int:
     from bot.folder import make_folder
+    from bot.imports import importing
     from bot.logs import start_logs
 
     make_folder(config.data)
     start_logs(config.data, verbose=config.verbose)
-    code: int = import_module(f"bot.commands.{arguments.module}").run(arguments, config)
+    with importing():
+        command = import_module(f"bot.commands.{arguments.module}")
+    code: int = command.run(arguments, config)
     return code
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from adapters.host import Host
 from bot.config import Config
 from bot.failures import explain
+from bot.imports import importing
 from bot.watchdog import watched
 from bot.web import Web
 from bot.wiring import new_id, now, open_club
@@ -49,11 +50,13 @@ def platforms(config: Config) -> Mapping[str, Serve]:
     """What is configured, by platform name; its libraries are imported only then."""
     found: dict[str, Serve] = {}
     if config.telegram_bot_token:
-        from adapters.telegram import app as telegram
+        with importing():
+            from adapters.telegram import app as telegram
 
         found["telegram"] = partial(telegram.serve, settings=telegram_settings(config))
     if config.discord_token:
-        from adapters.discord import app as discord
+        with importing():
+            from adapters.discord import app as discord
 
         found["discord"] = partial(discord.serve, settings=discord_settings(config))
     if config.slack_bot_token:
@@ -69,7 +72,8 @@ def telegram_settings(config: Config) -> "telegram.Settings":
 
 
 async def _serve_slack(config: Config, club: Club, *, host: Host) -> None:
-    from adapters.slack import app as slack
+    with importing():
+        from adapters.slack import app as slack
 
     await slack.serve(club, settings=slack_settings(config), host=host)
 
