@@ -1,15 +1,16 @@
-"""Runs the real command line in a process of its own, in a clean environment."""
+"""Runs the command line in a process of its own, in a clean environment; `command` is for starting it from nothing."""
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from tests import programs
+
+CHECKOUT = programs.CHECKOUT
 PATIENCE = 60.0
 """Seconds until a command counts as hanging."""
 
@@ -42,16 +43,15 @@ def loccit(
 ) -> Ran:
     """Run `loccit WORDS…` to its end. `data` becomes LOCCIT_DATA, `settings` environment variables."""
     given = settings | ({"LOCCIT_DATA": str(data)} if data else {})
-    done = subprocess.run(
-        command(*words),
-        input=stdin.encode(),
-        capture_output=True,
-        env=environment(**given),
-        cwd=cwd,
-        timeout=PATIENCE,
-        check=False,
+    code, out, err = programs.run(
+        programs.LOCCIT,
+        *words,
+        environment=environment(**given),
+        folder=cwd or Path.cwd(),
+        stdin=stdin.encode(),
+        patience=PATIENCE,
     )
-    return Ran(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+    return Ran(code, out.decode("utf-8"), err.decode("utf-8"))
 
 
 def command(*words: str | Path) -> Sequence[str]:

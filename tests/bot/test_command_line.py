@@ -54,6 +54,30 @@ def test_wrong_usage_exits_with_two(words: list[str], data: Path) -> None:
     assert "usage:" in ran.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["stats", "--json"],
+        ["doctor"],
+        ["backup", "saved.zip"],
+        ["forget", "reader", "telegram:1", "--yes"],
+        ["index", "0" * 64],
+        ["passage", "0" * 64, "[f0-0-1]"],
+        ["run"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_program_started_from_nothing_does_what_one_does_that_was_forked(
+    words: list[str], data: Path, tmp_path: Path
+) -> None:
+    """Most tests fork theirs (tests/programs.py)."""
+    forked = loccit(*words, data=data, cwd=tmp_path, SLACK_BOT_TOKEN="xoxb-1")
+    settings = environment(LOCCIT_DATA=str(data), SLACK_BOT_TOKEN="xoxb-1")
+    started = subprocess.run(command(*words), capture_output=True, text=True, env=settings, cwd=tmp_path, check=False)
+    assert (started.returncode, started.stdout, started.stderr) == (forked.code, forked.out, forked.err)
+    assert forked.out or forked.err
+
+
 # Shapes
 
 
