@@ -114,6 +114,7 @@ class Service:
             connection,
             self._passages,
             self._questions,
+            self._arrivals,
             self._groups,
             self._ballots,
             self._receive,
@@ -236,8 +237,8 @@ class Service:
             except Moved as moved:
                 await self._groups.moved(heard.chat, moved.chat)
                 heard = replace(heard, chat=moved.chat)
-                for part in await self._connection.club.post.delivered(heard.key):
-                    await self._connection.club.post.withdrawn(heard.key, part)  # it stands in the chat that is gone
+                for part in await self._connection.club.post.delivered(heard.under):
+                    await self._connection.club.post.withdrawn(heard.under, part)  # it stands in the chat that is gone
                 await self._do(heard)
         except Unwritable as error:
             await self._groups.unwritable(heard.chat, error)
@@ -256,7 +257,7 @@ class Service:
         if heard.kind == "moved":
             await self._groups.moved(heard.chat, heard.other)
             return
-        reader = await self._connection.reader(heard, rights=heard.kind in ("command", "book"))
+        reader = await self._connection.reader(heard, rights=heard.kind in ("command", "book", "seen"))
         try:
             await self._answer(heard, reader)
         except LoccitError as error:
@@ -284,6 +285,8 @@ class Service:
                 await self._questions.ask(heard, question, reader)
             case "book":
                 await self._arrivals.take(heard, reader)
+            case "seen":
+                await self._arrivals.ask(heard, reader)
             case "hello":
                 await self._command(replace(heard, name="help"), reader)
             case "unreadable":
@@ -332,7 +335,12 @@ class Service:
         """One sentence. `asks`: the next message to us goes on with it, also under privacy mode."""
         shown = [view.Shown(view.sentence(text))]
         await deliveries.show(
-            self._connection, conversation(heard), spot(heard), heard.key, shown, force_reply=asks and not heard.private
+            self._connection,
+            conversation(heard),
+            spot(heard),
+            heard.under,
+            shown,
+            force_reply=asks and not heard.private,
         )
 
 

@@ -49,7 +49,7 @@ class Connection:
 
     async def reader(self, who: Heard | Press, *, rights: bool = True) -> Reader:
         """Who speaks, in the language to speak here; with `rights` the platform is asked what they may do."""
-        reader = Reader(str(who.user), who.locale, manages=rights and await self.manages(who))
+        reader = Reader(str(who.user), who.locale, manages=rights and await self.manages(who), name=who.by)
         return await self.desk.reader(conversation(who), reader)
 
     def forget_roles(self, chat: int) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from core.desk import COMMANDS
+from core.desk import COMMANDS, may_be_book
 
 Json = Mapping[str, Any]
-Kind = Literal["ask", "command", "book", "hello", "unreadable", "moved", "status", "vote"]
+Kind = Literal["ask", "command", "book", "seen", "hello", "unreadable", "moved", "status", "vote"]
 
 _OURS = frozenset({*COMMANDS, "start", "stop"})
 _UNREADABLE = ("photo", "voice", "audio", "video", "video_note", "sticker", "animation", "location", "contact", "poll")
@@ -28,6 +28,7 @@ class File:
     id: str
     name: str
     size: int
+    media: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,15 @@ class Heard:
     """A question a button asked, as its fields that are no defaults."""
     choice: int | None = None
     """Of a vote: the option, counted from 0; None when it is taken back."""
+    shown_as: str = ""
+    """The event whose message shows what comes of this one; "" = its own."""
+    by: str = ""
+    """What the others in the chat call this person."""
+
+    @property
+    def under(self) -> str:
+        """The key under which what is said to this stands on record."""
+        return self.shown_as or self.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,7 @@ class Press:
     private: bool
     topic: int | None = None
     locale: str | None = None
+    by: str = ""
     whispered: bool = False
     """True when the button stands in a message for this member's eyes; `message` is its id then."""
 
@@ -110,6 +121,7 @@ def _press(query: Json) -> Press | None:
         private=message["chat"]["type"] == "private",
         topic=_topic(message),
         locale=query["from"].get("language_code"),
+        by=_called(query["from"]),
         whispered=whispered is not None,
     )
 
@@ -172,6 +184,7 @@ def _heard(message: Json, me: Me, edited: bool) -> Heard | None:
             reply_to=replied.get("message_id") if to_us else None,
             edited=edited,
             anonymous=anonymous,
+            by="" if anonymous else _called(author),
             **more,
         )
 
@@ -187,11 +200,13 @@ def _heard(message: Json, me: Me, edited: bool) -> Heard | None:
         if name == "add" and file is not None:
             return None if edited else heard("book", file=file, words=rest)
         return heard("command", name=name, words=rest)
+    file = _file(message) or (_file(replied) if named and not words else None)
+    if file is not None and (private or named):
+        return heard("book", file=file) if not edited else None
+    if file is not None:  # nobody addressed us, but it may be a book for the club
+        return heard("seen", file=file) if not edited and may_be_book(file.name, file.media) else None
     if not (private or named or to_us):
         return None
-    if (file := _file(message) or (_file(replied) if named and not words else None)) is not None:
-        wanted = private or named
-        return heard("book", file=file) if wanted and not edited else None
     if words:
         return heard("ask", words=words)
     if any(kind in message for kind in _UNREADABLE):
@@ -208,7 +223,12 @@ def _file(message: Json) -> File | None:
     document = message.get("document")
     if not document:
         return None
-    return File(document["file_id"], document.get("file_name") or "book", document.get("file_size") or 0)
+    name, size = document.get("file_name") or "book", document.get("file_size") or 0
+    return File(document["file_id"], name, size, document.get("mime_type") or "")
+
+
+def _called(person: Json) -> str:
+    return " ".join(filter(None, (person.get("first_name"), person.get("last_name"))))
 
 
 def _command(text: str, me: Me) -> tuple[str, str, str] | None:

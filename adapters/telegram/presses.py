@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from adapters.telegram import deliveries, view
-from adapters.telegram.arrivals import unpack_file
+from adapters.telegram.arrivals import Arrivals, unpack_file
 from adapters.telegram.ballots import Ballots
 from adapters.telegram.connection import PLATFORM, Connection, conversation
 from adapters.telegram.group import Groups
@@ -19,7 +19,7 @@ from adapters.telegram.questions import Questions, packed
 from adapters.telegram.writing import STOP
 from core.desk import CLOSE
 from core.errors import LoccitError, ReaderError
-from core.model import Question, Reader, Reply
+from core.model import Arrival, Question, Reader, Reply
 from core.strings import say
 
 log = logging.getLogger(__name__)
@@ -61,6 +61,7 @@ class Presses:
         connection: Connection,
         passages: Passages,
         questions: Questions,
+        arrivals: Arrivals,
         groups: Groups,
         ballots: Ballots,
         receive: Callable[[Heard], Awaitable[None]],
@@ -69,6 +70,7 @@ class Presses:
         self._connection = connection
         self._passages = passages
         self._questions = questions
+        self._arrivals = arrivals
         self._groups = groups
         self._ballots = ballots
         self._receive = receive
@@ -125,6 +127,8 @@ class Presses:
         await self._ballots.tidy(press.chat)  # it may have made us forget the chat, and its poll with it
         if isinstance(done, Question):
             await self._receive(_pressed_event(press, key, "ask", question=packed(done)))
+        elif done.arrival is not None:
+            await self._arrived(press, done.arrival)
         elif done.deleted is not None:
             await self._delete(press, done.deleted)
         elif steps:
@@ -132,9 +136,8 @@ class Presses:
         elif done.private or note:
             await self._passages.open(press, done, id)
         else:
-            await self._connection.line.send(
-                Spot(press.chat, press.topic, press.message or None), view.messages(done)[0]
-            )
+            under = None if press.whispered else press.message or None
+            await self._connection.line.send(Spot(press.chat, press.topic, under), view.messages(done)[0])
         return ""
 
     async def _own_action(self, press: Press, reader: Reader, id: str) -> Mapping[str, Any] | None:
@@ -145,6 +148,14 @@ class Presses:
             action = await self._connection.club.post.pressed(conversation(press), reader, id)
             return action if action.get("do") == "anyway" else None
         return None
+
+    async def _arrived(self, press: Press, arrival: Arrival) -> None:
+        """The file that was asked about, taken in where the question stands; or the question is taken away."""
+        if not arrival.wanted:
+            await self._arrivals.let_be(press.chat, arrival.event)
+            return
+        file = unpack_file(arrival.file)
+        await self._receive(_pressed_event(press, arrival.key, "book", file=file, shown_as=arrival.event))
 
     async def _delete(self, press: Press, turn: str) -> None:
         """Take away the messages of an answer that is deleted."""
@@ -163,5 +174,6 @@ def _pressed_event(press: Press, key: str, kind: Any, **more: Any) -> Heard:
         private=press.private,
         topic=press.topic,
         locale=press.locale,
+        by=press.by,
         **more,
     )

@@ -15,10 +15,12 @@ from adapters.telegram.connection import PLATFORM, Connection, conversation, spo
 from adapters.telegram.incoming import Heard, Press
 from adapters.telegram.payloads import Spot
 from adapters.telegram.writing import Writing, question_key
+from core.errors import LoccitError, OperatorError, UpstreamError
 from core.model import (
     Answered,
     Conversation,
     Drafting,
+    Notice,
     Paragraph,
     Question,
     Reader,
@@ -95,6 +97,9 @@ class Questions:
                         if event.kept:
                             self.kept.set()
                             await self._alarms.raise_for(heard.chat, event.turn.answer.notices)
+        except (UpstreamError, OperatorError) as error:
+            await writing.finish()
+            await self._failed(heard, question, where, place, error)
         except asyncio.CancelledError:
             await writing.finish()
             if not running.stopped:
@@ -102,6 +107,17 @@ class Questions:
             await self._stopped(question, reader, where, place, question_key(heard), writing)
         finally:
             await writing.finish()
+
+    async def _failed(
+        self, heard: Heard, question: Question, where: Conversation, place: Spot, error: LoccitError
+    ) -> None:
+        """The sentence with a way to ask again; what has to be mended is told to who can. Raises what that does not mend."""
+        reply = await self._connection.desk.failed(question, error, private=heard.private)
+        if reply is None:
+            raise error
+        log.error("failed", exc_info=error, extra={"key": error.key})
+        await deliveries.show(self._connection, where, place, question_key(heard), view.messages(reply))
+        await self._alarms.raise_for(heard.chat, [Notice(error.key, error.params)])
 
     async def _stopped(
         self, question: Question, reader: Reader, where: Conversation, place: Spot, key: str, writing: Writing

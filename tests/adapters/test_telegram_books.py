@@ -130,3 +130,53 @@ async def test_who_may_upload_is_what_the_group_set_and_others_are_told(tmp_path
 
 def _more(telegram: FakeTelegram, chat: Chat, before: int) -> bool:
     return len(telegram.ours(chat)) > before
+
+
+async def test_a_book_that_nobody_gave_to_the_bot_is_asked_about_and_read_in_the_same_message(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, ben, cleo = telegram.person("Ana"), telegram.person("Ben"), telegram.person("Cleo")
+        chat = telegram.group("Club", ana, ben, cleo, forum=True)
+        topic = telegram.topic(chat)
+        book = lantern_house(tmp_path)
+        sent = telegram.upload(ben, chat, book, topic=topic)
+        asked = await telegram.said(chat, "Shall the club read this here?")
+        assert asked["text"].replace("\u2060", "").startswith(book.name)
+        assert (asked["message_thread_id"], asked["reply_to_message"]["message_id"]) == (topic, sent["message_id"])
+        assert telegram.server.calls("getFile") == []  # nothing is fetched before a yes
+        said = await telegram.answered(telegram.press(cleo, chat, "Yes, here"))
+        assert "Only whoever sent the file" in said
+        telegram.press(ben, chat, "Yes, here")
+        card = await telegram.said(chat, "3 chapters")
+        assert card["message_id"] == asked["message_id"]
+        telegram.upload(ben, chat, book, topic=topic)
+        telegram.upload(ben, chat, ("notes.txt", b"Buy oil for the lamp."))
+        telegram.say(ben, chat, "/about")
+        await telegram.said(chat, "AGPL")
+        await here.settled()
+        assert sum("Shall the club" in text for text in telegram.texts(chat)) == 0
+
+
+async def test_what_is_no_club_book_is_let_be_and_the_buttons_outlive_a_restart(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram:
+        ana, ben = telegram.person("Ana"), telegram.person("Ben")
+        chat = telegram.group("Club", ana, ben)
+        async with served(tmp_path, telegram) as here:
+            telegram.upload(ben, chat, ("invoice.pdf", b"%PDF"))
+            await telegram.said(chat, "Shall the club read this here?")
+            await here.settled()
+        async with served(tmp_path, telegram) as here:
+            telegram.press(ana, chat, "Not a club book")  # an administrator may say so as well
+            await telegram.until(lambda: not telegram.texts(chat))
+            telegram.upload(ben, chat, ("invoice.pdf", b"%PDF"))
+            await here.settled()
+            assert telegram.texts(chat) == []
+            assert telegram.server.calls("getFile") == []
+
+
+async def test_under_privacy_mode_nothing_is_seen_and_nothing_asked(tmp_path: Path) -> None:
+    async with FakeTelegram(privacy=True) as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        telegram.upload(ana, chat, lantern_house(tmp_path))
+        await here.settled()
+        assert telegram.texts(chat) == []

@@ -1,5 +1,6 @@
 """Footnotes on Telegram: private where the server can, one shared reply where not; closing, widening, forged presses."""
 
+import asyncio
 import random
 import string
 from functools import partial
@@ -76,6 +77,8 @@ async def test_an_open_passage_closes_after_a_restart_and_every_member_opens_old
             ana, bea, chat = await asked(telegram, here)
             await press(telegram, ana, chat, "1 ·")
             await telegram.until(lambda: passages(telegram, chat, ana))
+            while not await here.club.club.post.recall_all("telegram", "at:"):  # noqa: ASYNC110  # rows
+                await asyncio.sleep(0.01)
         async with served(tmp_path, telegram):
             await press(telegram, ana, chat, "1 ·")
             await telegram.until(lambda: not passages(telegram, chat, ana))

@@ -59,7 +59,7 @@ async def test_what_is_not_for_us_is_neither_answered_nor_kept(tmp_path: Path) -
         telegram.say(ana, chat, "/weather")
         telegram.mention(robot, chat, "who kept the log?")
         telegram.say(robot, chat, "/books")
-        telegram.upload(bea, chat, ("holiday.pdf", b"%PDF"))
+        telegram.upload(bea, chat, ("packing list.docx", b"PK"))
         telegram.say(ana, chat, "/help")
         await telegram.said(chat, "There is no book here yet")
         await here.settled()
@@ -302,6 +302,26 @@ async def test_a_question_kept_through_an_outage_is_answered_once_as_a_reply_to_
         assert answer[0]["reply_to_message"]["message_id"] == asked["message_id"]
         await asyncio.sleep(0.5)
         assert len(telegram.ours(chat)) == 2
+
+
+async def test_a_question_that_failed_has_a_button_that_asks_it_again(tmp_path: Path) -> None:
+    down = [True]
+
+    def step(request: object) -> str | Says | Exception:
+        return OperatorError("model_quota") if down[0] else "Lighthouses of that kind were built around 1870."
+
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, model=ScriptedModel(step)) as here:
+        ana, bea, chat = club_with(telegram)
+        await here.shelve(chat)
+        telegram.say(bea, chat, "/ask without When was it built?")
+        failed = await telegram.said(chat, "used up")
+        await here.settled()
+        assert [notice.key for notice in here.told].count("model_quota") == 1
+        down[0] = False
+        telegram.press(ana, chat, "Try again", failed)
+        assert "Not from the book:" in (await telegram.said(chat, "1870"))["text"]
+        await here.settled()
+        assert sum("1870" in text for text in telegram.texts(chat)) == 1
 
 
 async def test_what_whoever_runs_it_must_mend_reaches_an_administrator_once_a_day(tmp_path: Path) -> None:
