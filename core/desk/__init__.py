@@ -57,20 +57,20 @@ class Desk:
         source: str = "",
         link_for: LinkFor | None = None,
         checks: Checks | None = None,
+        gather: Gather | None = None,
     ) -> None:
         self._club = club
         self._spell = spell
         self._source = source
         self._link_for = link_for
         self._checks = checks
-        gather: Gather | None = None,
+        self._gather = gather
 
     async def reader(self, conversation: Conversation, reader: Reader) -> Reader:
         """The reader with the language to speak here: the channel's setting, else their own."""
         locale = (await self._club.settings(conversation)).get("locale")
         return replace(reader, locale=str(locale)) if locale else reader
 
-        self._gather = gather
     async def command(
         self,
         conversation: Conversation,
