@@ -90,11 +90,11 @@ async def start(
     *words: str | Path,
     environment: Mapping[str, str],
     folder: Path = CHECKOUT,
-    stdin: int = DEVNULL,
-    stdout: int = DEVNULL,
-    stderr: int = DEVNULL,
+    stdin: int | None = DEVNULL,
+    stdout: int | None = None,
+    stderr: int | None = None,
 ) -> Program:
-    """Start `python -m module words…`; a stream is DEVNULL or PIPE."""
+    """Start `python -m module words…`; a stream is DEVNULL, PIPE, or None for ours."""
     loop = asyncio.get_running_loop()
     ours: list[int | None] = []
     theirs: list[int] = []
@@ -104,7 +104,7 @@ async def start(
             theirs.append(write if number else read)
             ours.append(read if number else write)
         else:
-            theirs.append(os.open(os.devnull, os.O_RDWR))
+            theirs.append(os.dup(number) if kind is None else os.open(os.devnull, os.O_RDWR))
             ours.append(None)
     try:
         program = Program(*await asyncio.to_thread(_fork, module, words, environment, folder, theirs))

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 
 from adapters.telegram.app import serve
@@ -15,7 +16,7 @@ from bot.running import run, telegram_settings
 FAST = Pace(group=10**6, window=1.0, burst=10**6, gap=0.0, altogether=10**6, action_gap=4.0)
 
 
-def main() -> int:
+def main(words: Sequence[str] = ()) -> int:
     silence()
     config = read_config(os.environ)
     make_folder(config.data)

@@ -3,14 +3,14 @@
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from adapters.discord.connection import spell
+from tests import programs
 from tests.adapters.discord_markdown import read, visible
 from tests.fakes.discord import Channel, FakeDiscord, Member, Payload, labels
-from tests.journeys.room import CHECKOUT, PATIENCE, Capability, Room
+from tests.journeys.room import PATIENCE, Capability, Room
 
 _STEPS = {"<": "‹ Before", ">": "After ›"}
 _OPTIONS = {"toc": "book", "use": "book", "remove": "book", "quote": "words", "forget": "what", "model": "name"}
@@ -26,7 +26,7 @@ class _Bot:
         self.server = self.fake.server()
         self.channel: Channel = self.fake.channel(self.server)
         self._folder = folder
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: programs.Program | None = None
         self._entered = False
         self.log: list[tuple[str | None, str]] = []
         """(for whom, text) as it was shown, oldest first."""
@@ -42,19 +42,20 @@ class _Bot:
                 "DISCORD_API_BASE": self.fake.api,
                 "DISCORD_GATEWAY": self.fake.gateway_url,
                 "LOCCIT_WEB_PORT": "0",
-                "PYTHONPATH": str(CHECKOUT),
                 "LC_ALL": "C.UTF-8",
                 **self._settings,
             }
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot", "run", "--data", str(self._folder / "data")),
-                cwd=self._folder,
-                env=os.environ | settings,
+            words = ("run", "--data", self._folder / "data")
+            self._process = await programs.start(
+                programs.LOCCIT,
+                *words,
+                folder=self._folder,
+                environment=os.environ | settings,
                 stderr=asyncio.subprocess.PIPE,
             )
             await asyncio.wait_for(self._up(self._process), PATIENCE)
 
-    async def _up(self, process: asyncio.subprocess.Process) -> None:
+    async def _up(self, process: programs.Program) -> None:
         assert process.stderr is not None
         while line := await process.stderr.readline():
             if b"Discord is up" in line:

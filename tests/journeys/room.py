@@ -2,14 +2,14 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Protocol
 
+from tests import programs
+
 Capability = Literal["closes from outside", "second member", "several channels", "buttons only", "buttons"]
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
 """Seconds until a room that says nothing counts as broken."""
 
@@ -62,7 +62,7 @@ class ConsoleRoom:
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         self._settings = settings or {}
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: programs.Program | None = None
         self._shown: list[str] = []
         self._lines = 0
 
@@ -112,15 +112,14 @@ class ConsoleRoom:
             code = await asyncio.wait_for(self._process.wait(), PATIENCE)
             assert code == 0, f"the end of input ended the chat with {code}"
 
-    async def _running(self) -> asyncio.subprocess.Process:
+    async def _running(self) -> programs.Program:
         if self._process is None:
-            command = [sys.executable, "-m", "bot", "chat", "--data", str(self._folder / "data")]
-            self._process = await asyncio.create_subprocess_exec(
-                *command,
+            self._process = await programs.start(
+                *(programs.LOCCIT, "chat", "--data", self._folder / "data"),
+                folder=self._folder,
+                environment=os.environ | {"LC_ALL": "C.UTF-8", **self._settings},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                cwd=self._folder,
-                env=os.environ | {"PYTHONPATH": str(CHECKOUT), "LC_ALL": "C.UTF-8", **self._settings},
             )
             await self._hear_out(self._process)
         return self._process
@@ -132,7 +131,7 @@ class ConsoleRoom:
         await self._hear_out(process)
         return self._shown[-1]
 
-    async def _hear_out(self, process: asyncio.subprocess.Process) -> None:
+    async def _hear_out(self, process: programs.Program) -> None:
         """Read until all is said. A pipe has no prompt, so an unknown command marks the end: its refusal names it."""
         self._lines += 1
         mark = f"/end-{self._lines}"

@@ -4,15 +4,15 @@ import asyncio
 import os
 import signal
 import sqlite3
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests import programs
 from tests.fakes.slack import APP_TOKEN, BOT, Driver, FakeSlack, Message, buttons, shown
 from tests.fakes.slack import label as label_of
 from tests.fakes.slack.world import block_text
-from tests.journeys.room import CHECKOUT, PATIENCE, Capability, Room
+from tests.journeys.room import PATIENCE, Capability, Room
 
 CHANNEL, OWNER, SECOND = "C0CLUB", "U0ANA", "U0BEN"
 QUIET = 0.3
@@ -28,7 +28,7 @@ class _Bot:
         self._settings = settings
         self.people = Driver(self.fake)
         self._folder = folder
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: programs.Program | None = None
         self._entered = False
         self.log: list[tuple[str | None, str]] = []
         """(for whom, text) as it was shown, oldest first."""
@@ -48,14 +48,12 @@ class _Bot:
                 "SLACK_API_BASE": self.fake.api,
                 "SLACK_SOCKETS": "1",
                 "LOCCIT_WEB_PORT": "0",
-                "PYTHONPATH": str(CHECKOUT),
                 "LC_ALL": "C.UTF-8",
                 **self._settings,
             }
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot", "run", "--data", str(self._folder / "data")),
-                cwd=self._folder,
-                env=os.environ | settings,
+            words = ("run", "--data", self._folder / "data")
+            self._process = await programs.start(
+                programs.LOCCIT, *words, folder=self._folder, environment=os.environ | settings
             )
             await self.fake.sockets.connected(patience=PATIENCE)
 

@@ -4,13 +4,13 @@ import asyncio
 import os
 import signal
 import sqlite3
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from tests import programs
 from tests.fakes.telegram import BOT, FakeTelegram, JsonObject, Person
-from tests.journeys.room import CHECKOUT, PATIENCE, Capability, Room
+from tests.journeys.room import PATIENCE, Capability, Room
 
 QUIET = 0.25
 """Seconds without a request after which everything is taken to be said."""
@@ -28,7 +28,7 @@ class _Bot:
         self.chat = self.fake.group("The club", self.owner, self.second)
         self._folder = folder
         self._settings = settings
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: programs.Program | None = None
         self._entered = False
         self.log: list[tuple[int | None, str]] = []
         """(for whom, text) as it was shown, oldest first."""
@@ -43,15 +43,14 @@ class _Bot:
                 **self.fake.server.settings(),
                 "LOCCIT_DATA": str(self._folder / "data"),
                 "LOCCIT_WEB_PORT": "0",
-                "PYTHONPATH": str(CHECKOUT),
                 "LC_ALL": "C.UTF-8",
                 **self._settings,
             }
             polls = self.fake.server.polls
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tests.adapters.quick_telegram"),
-                cwd=self._folder,
-                env=os.environ | settings,
+            self._process = await programs.start(
+                "tests.adapters.quick_telegram",
+                folder=self._folder,
+                environment=os.environ | settings,
                 stderr=asyncio.subprocess.DEVNULL,
             )
             await self.fake.until(lambda: self.fake.server.polls > polls, patience=PATIENCE)

@@ -5,14 +5,14 @@ import contextlib
 import os
 import re
 import socket
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from playwright.async_api import Locator, Page
 
+from tests import programs
 from tests.browser import Seen, open_browser, open_page
-from tests.journeys.room import CHECKOUT, PATIENCE, Capability, Room
+from tests.journeys.room import PATIENCE, Capability, Room
 
 _TEXT = """element => {
     const copy = element.cloneNode(true);
@@ -44,7 +44,7 @@ class WebRoom:
         self._folder = folder
         self._settings = settings or {}
         self._port = free_port()
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: programs.Program | None = None
         self._open = contextlib.AsyncExitStack()
         self._page: Page | None = None
         self._watched = Seen()
@@ -185,12 +185,14 @@ class WebRoom:
             await self._page.goto(f"http://127.0.0.1:{self._port}/")
         return self._page
 
-    async def _running(self) -> asyncio.subprocess.Process:
+    async def _running(self) -> programs.Program:
         if self._process is None:
-            command = [sys.executable, "-m", "bot", "run", "--data", str(self._folder / "data")]
-            mine = {"PYTHONPATH": str(CHECKOUT), "LC_ALL": "C.UTF-8", "LOCCIT_WEB_PORT": str(self._port)}
-            self._process = await asyncio.create_subprocess_exec(
-                *command, stderr=asyncio.subprocess.PIPE, cwd=self._folder, env={**os.environ, **mine, **self._settings}
+            mine = {"LC_ALL": "C.UTF-8", "LOCCIT_WEB_PORT": str(self._port)}
+            self._process = await programs.start(
+                *(programs.LOCCIT, "run", "--data", self._folder / "data"),
+                folder=self._folder,
+                environment={**os.environ, **mine, **self._settings},
+                stderr=asyncio.subprocess.PIPE,
             )
             assert self._process.stderr is not None
             said = await asyncio.wait_for(self._process.stderr.readline(), PATIENCE)
