@@ -211,7 +211,8 @@ async def killed_at_random_points(folder: Path, *, questions: int, chats: int, s
             async with running(folder, telegram, *QUICK) as bot:
                 for _ in range(min(rng.randint(1, 4), questions - len(asked))):
                     chat = rng.choice(groups)
-                    message = telegram.mention(ana, chat, GREEN)
+                    # Somebody else each time: nobody may have more than a few questions open.
+                    message = telegram.mention(telegram.person(f"Reader {len(asked)}"), chat, GREEN)
                     asked.append((chat, message["message_id"]))
                     await asyncio.sleep(rng.random() * 0.1)
                 if last:
