@@ -1,10 +1,12 @@
 """A question answered in its thread: status, the text as it grows, the settled answer with its footnotes; stopping."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from adapters.slack import view
+from adapters.slack.alarms import Alarms
 from adapters.slack.door import Door
 from adapters.slack.incoming import Where
 from adapters.slack.sending import Sender
@@ -18,6 +20,7 @@ from core.model import (
     Document,
     Drafting,
     Emphasis,
+    Notice,
     Paragraph,
     Question,
     Reader,
@@ -29,16 +32,19 @@ from core.model import (
 )
 from core.strings import say, tell
 
+log = logging.getLogger(__name__)
+
 
 class Answers:
     """Answers questions. One that is under way can be stopped by the message it stands in."""
 
-    def __init__(self, club: Club, desk: Desk, door: Door, sender: Sender, streams: Streams) -> None:
+    def __init__(self, club: Club, desk: Desk, door: Door, sender: Sender, streams: Streams, alarms: Alarms) -> None:
         self._club = club
         self._desk = desk
         self._door = door
         self._sender = sender
         self._streams = streams
+        self._alarms = alarms
         self._running: dict[str, tuple[Draft, str]] = {}
         """Event -> the draft and who asked."""
 
@@ -62,15 +68,17 @@ class Answers:
             await draft.settle()
             if done is not None:
                 await self.bring(place, reader, done, whisper=whisper, first=draft.name)
+                if done.kept:
+                    await self._alarms.raise_for(place, done.turn.answer.notices)
             elif draft.stopped.is_set():
                 await self._stopped(place, reader, question, seen, draft.name)
             if again:  # a new message takes the status away by itself, an edit does not
                 await draft.status("")
-        except LoccitError:
+        except LoccitError as error:
             await draft.settle()
             if not whisper:
                 await draft.status("")
-            raise
+            await self._failed(place, reader, question, error, whisper=whisper, first=draft.name)
         finally:
             self._running.pop(question.event, None)
             draft.drop()
@@ -91,8 +99,6 @@ class Answers:
                         return event, seen
                     case Waiting(filename):
                         await draft.status(say("still_reading", question.reader.locale, file=filename))
-                    case Waiting(filename):
-                        await draft.status(say("slack_reading", draft.locale, file=filename))
                     case Searching() | Unanswered():
                         pass
         return None, seen
@@ -110,6 +116,22 @@ class Answers:
             key = done.event or turn.id
             await self._sender.bring(place, key, messages, turn=turn.id, locale=reader.locale, first=first)
         await self._club.questions.shown(turn.id)
+
+    async def _failed(
+        self, place: Where, reader: Reader, question: Question, error: LoccitError, *, whisper: bool, first: str | None
+    ) -> None:
+        """The sentence with a way to ask again; what has to be mended is told to who can. Raises what that does not mend."""
+        reply = await self._desk.failed(question, error, private=place.private)
+        if reply is None:
+            raise error
+        log.error("failed", exc_info=error, extra={"key": error.key})
+        messages = view.messages(reply.document, reply.choices, locale=reader.locale)
+        if whisper:
+            for message in messages:
+                await self._sender.whisper(place, message, reader.locale)
+        else:
+            await self._sender.bring(place, question.event, messages, locale=reader.locale, first=first)
+        await self._alarms.raise_for(place, [Notice(error.key, error.params)])
 
     async def messages(self, place: Where, reader: Reader, turn: Turn) -> tuple[view.Message, ...]:
         """The answer's parts, each with the buttons of its footnotes."""

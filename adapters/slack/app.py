@@ -11,6 +11,7 @@ from slack_bolt.response import BoltResponse
 
 from adapters.host import Host
 from adapters.slack import forms, incoming, view, writing
+from adapters.slack.alarms import Alarms
 from adapters.slack.answers import Answers
 from adapters.slack.books import Books
 from adapters.slack.connection import Listening, Sockets
@@ -64,7 +65,8 @@ class Workspace:
         self._desk = desk
         self._sender = sender
         self._people = People(self._door, host.clock)
-        self._answers = Answers(club, desk, self._door, sender, Streams(host.clock))
+        alarms = Alarms(club, host, self._people, sender)
+        self._answers = Answers(club, desk, self._door, sender, Streams(host.clock), alarms)
         books = Books(club, desk, self._door, sender, host.folder, host.clock)
         self._errands = Errands(club, desk, self._people, self._answers, books, sender, replies, host.now, host.new_id)
         self._tending = Tending(club, desk, self._answers, sender, host, self._errands.take_part)

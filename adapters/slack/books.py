@@ -41,16 +41,27 @@ class Books:
         self._clock = clock
 
     async def add(
-        self, place: Where, reader: Reader, key: str, file: str, *, number: int = 0, partly: bool = False
+        self,
+        place: Where,
+        reader: Reader,
+        key: str,
+        file: str,
+        shown_as: str,
+        *,
+        number: int = 0,
+        partly: bool = False,
     ) -> None:
-        """Fetch a file and make it a book of this channel. Raises LoccitError, Rejected, Unreachable."""
+        """Fetch a file and make it a book of this channel; `shown_as`: the key of the message that tells how far it is.
+
+        Raises LoccitError, Rejected, Unreachable.
+        """
         told = await self._described(file)
         name, size = str(told.get("name") or "book"), int(told.get("size") or 0)
         if size > MOST:
             raise ReaderError("slack_too_big", file=name, size=size // 2**20, most=MOST // 2**20)
         address = str(told.get("url_private_download") or told.get("url_private") or "")
         path = self._folder / f"{file}-{number}"
-        progress = _Progress(self._sender, place, f"{key}:{number}", self._clock, reader.locale)
+        progress = _Progress(self._sender, place, shown_as, self._clock, reader.locale)
         try:
             await progress.say(say("slack_fetching", reader.locale, file=name))
             await self._door.download(address, path, MOST)

@@ -66,6 +66,8 @@ class Errands:
                     await self._ask(event, place, reader)
                 case "upload":
                     await self._upload(event, place, reader)
+                case "seen":
+                    await self._seen(event, place, reader)
                 case "command":
                     await self._command(event, place, reader)
                 case "act":
@@ -110,16 +112,23 @@ class Errands:
             raise ReaderError("slack_no_file_there")
         await self.take_part(place)
         for number, file in enumerate(files):
-            key = f"{event.key}:{number}"
+            key = str(event.payload.get("shown_as") or f"{event.key}:{number}")
+            partly = bool(event.payload.get("partly"))
             try:
-                await self._books.add(
-                    place, reader, event.key, file, number=number, partly=bool(event.payload.get("partly"))
-                )
+                await self._books.add(place, reader, event.key, file, key, number=number, partly=partly)
             except Unreachable:
                 raise
             except LoccitError as error:
                 await self._sorry(replace(event, key=key), place, reader, error)
             await self._club.post.finish(key)
+
+    async def _seen(self, event: Event, place: Where, reader: Reader) -> None:
+        """Somebody shared files with nobody in particular: ask whether they are for the club."""
+        for number, file in enumerate(event.payload["seen"]):
+            key, name, size = f"{event.key}:{number}", str(file["name"]), int(file["size"])
+            reply = await self._desk.seen(place.conversation, reader, name, size, {"id": file["id"]}, event=key)
+            if reply is not None:
+                await self._replies.bring(place, reader, reply, key)
 
     async def _command(self, event: Event, place: Where, reader: Reader) -> None:
         told = event.payload

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.tokens import PLATFORM
+from core.desk import may_be_book
 from core.model import Conversation, Event
 
 Json = Mapping[str, Any]
@@ -54,7 +55,7 @@ def where(payload: Json) -> Where:
 
 
 def message(event: Json, bot: Bot, team: str) -> tuple[Event, bool] | None:
-    """A message or mention as an event to keep, and whether it was addressed to us (else: only if we take part there).
+    """A message or mention as an event to keep, and whether it is for us in any case (else: only if we take part there).
 
     Both kinds of event about one message get the same key: team, channel and time name it, event ids do not.
     """
@@ -69,6 +70,9 @@ def message(event: Json, bot: Bot, team: str) -> tuple[Event, bool] | None:
     place = Where(str(channel), str(thread or ts), str(user), team)
     mentioned = f"<@{bot.user}>" in text or event.get("type") == "app_mention"
     addressed = mentioned or place.private
+    if not addressed and (seen := _books(event)):
+        payload = {**place.payload, "kind": "seen", "seen": seen}
+        return Event(f"{PLATFORM}:{team}:{channel}:{ts}", PLATFORM, f"{team}:{channel}", payload), True
     if not addressed and (not thread or files or _to_somebody(text)):
         return None  # people among themselves
     payload = {
@@ -80,6 +84,15 @@ def message(event: Json, bot: Bot, team: str) -> tuple[Event, bool] | None:
         **({"files": files} if files else {}),
     }
     return Event(f"{PLATFORM}:{team}:{channel}:{ts}", PLATFORM, f"{team}:{channel}", payload), addressed
+
+
+def _books(event: Json) -> list[dict[str, Any]]:
+    """The files of a message that may be books, as Slack describes them."""
+    return [
+        {"id": str(file["id"]), "name": str(file["name"]), "size": int(file.get("size") or 0)}
+        for file in event.get("files") or ()
+        if file.get("id") and file.get("name") and may_be_book(str(file["name"]), str(file.get("mimetype") or ""))
+    ]
 
 
 def _to_somebody(text: str) -> bool:

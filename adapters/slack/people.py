@@ -1,4 +1,4 @@
-"""Who somebody is to us: their language, and whether they may change things in a channel. Names are not asked for."""
+"""Who somebody is to us: their language, what others call them, and whether they may change things in a channel."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,16 +29,21 @@ class People:
             or await self._created(place)
             or await self._in_group(place.user)
         )
-        return Reader(place.user, locale, manages=manages)
+        called = (user.get("profile") or {}).get("display_name") or user.get("real_name") or user.get("name") or ""
+        return Reader(place.user, locale, manages=manages, name=str(called))
 
     async def is_bot(self, user: str) -> bool:
         """True for an account that is a program: bots are not answered."""
         found = (await self._ask("users.info", "user", user, include_locale="true")).get("user") or {}
         return bool(found.get("is_bot"))
 
+    async def creator(self, channel: str) -> str:
+        """Who made a channel; "" when Slack does not say."""
+        found = (await self._ask("conversations.info", "channel", channel)).get("channel") or {}
+        return str(found.get("creator") or "")
+
     async def _created(self, place: Where) -> bool:
-        found = (await self._ask("conversations.info", "channel", place.channel)).get("channel") or {}
-        return bool(found) and found.get("creator") == place.user
+        return await self.creator(place.channel) == place.user
 
     async def _in_group(self, user: str) -> bool:
         group = self._door.settings.managers

@@ -13,7 +13,7 @@ from adapters.slack.sending import Sender
 from core.club import Club
 from core.desk import Desk
 from core.errors import Missing
-from core.model import Event, Form, Question, Reader, Reply
+from core.model import Arrival, Event, Form, Question, Reader, Reply
 from core.strings import say
 
 log = logging.getLogger(__name__)
@@ -61,8 +61,29 @@ class Presses:
                 )
                 if isinstance(done, Question):
                     await self._keep(_asked(press, done))
+                elif done.arrival is not None:
+                    await self._arrived(press, done.arrival)
                 elif done.form is None or not await self._opened(press, reader, done.form):
                     await self.show(press, reader, done)
+
+    async def _arrived(self, press: Press, arrival: Arrival) -> None:
+        """The file that was asked about, taken in where the question stands; or the question is taken away."""
+        place = press.place
+        if not arrival.wanted:
+            for part, found in (await self._club.post.delivered(arrival.event)).items():
+                if found.message is not None:
+                    await self._sender.delete(place.channel, found.message)
+                await self._club.post.withdrawn(arrival.event, part)
+            return
+        payload = {
+            **place.payload,
+            "kind": "upload",
+            "text": "",
+            "ts": press.ts,
+            "files": [arrival.file["id"]],
+            "shown_as": arrival.event,
+        }
+        await self._keep(Event(arrival.key, "slack", f"{place.team}:{place.channel}", payload))
 
     async def _opened(self, press: Press, reader: Reader, form: Form) -> bool:
         """Open a form; False when it is too late for one, or Slack will not."""

@@ -85,6 +85,10 @@ class Sender:
                 raise
             await self._respond(url, message, locale)
 
+    async def direct(self, user: str, message: Message, locale: str | None = None) -> None:
+        """To one person, where they talk with the app alone: Slack opens that for whoever's id stands for a channel."""
+        await self._plainly("chat.postMessage", {"channel": user, "mrkdwn": False}, message, locale)
+
     async def replace(self, url: str, message: Message, locale: str | None = None) -> bool:
         """Put a message in the place of the one whose button was pressed: the only way to change an ephemeral one.
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import OperatorError
 from core.tags import tag
 from tests.adapters.slack_workspace import ANA, BEN, CLUB, HERE, Workspace, served
 from tests.books import lantern
@@ -230,6 +231,31 @@ async def test_what_the_book_does_not_say_offers_general_knowledge_for_the_one_w
         assert not any(
             "mail" in shown(message) for message in there.fake.world.of_bot(CLUB)[-1:] if not message.for_user
         )
+
+
+async def test_what_must_be_mended_reaches_who_made_the_channel_once_and_the_question_can_be_asked_again(
+    tmp_path: Path,
+) -> None:
+    """Journey J10."""
+    broken = [True]
+
+    def step(_: object) -> str | Exception:
+        return OperatorError("model_quota") if broken[0] else "Airships of that kind carried mail."
+
+    async with served(tmp_path, ScriptedModel(step), book=lantern_house()) as there:
+        await there.ask(QUESTION, user=BEN)
+        there.people.slash(CLUB, BEN, "ask without What did they carry?")
+        failed = await there.until(lambda message: "Try again" in labels(message), what="a way to ask again")
+        await there.settled()
+        for user, expected in ((ANA, 1), (BEN, 0)):
+            told = [shown(message) for message in there.fake.world.of_bot(f"D{user[1:]}")]
+            assert sum("used up" in text for text in told) == expected
+        assert [notice.key for notice in there.told].count("model_quota") == 1
+        broken[0] = False
+        there.people.press(failed, "Try again", BEN)
+        own = await there.until(lambda message: "carried mail" in shown(message), what="the answer")
+        assert own.for_user in (None, BEN)
+        assert "not from the book" in shown(own).lower()
 
 
 async def test_an_answer_can_be_flagged_and_deleted_from_its_more_menu(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.adapters.slack_workspace import ANA, BEN, CLUB, HERE, Workspace, served
 from tests.books.lantern_epub import lantern_house
-from tests.fakes.slack import SCOPES, Message, buttons, label, shown
+from tests.fakes.slack import SCOPES, FakeSlack, Message, buttons, label, shown
 
 
 async def epub(folder: Path) -> bytes:
@@ -58,7 +58,7 @@ async def test_a_file_sent_directly_needs_no_mention_and_is_the_readers_own(tmp_
 
 async def test_the_menu_of_a_message_reads_its_file(tmp_path: Path) -> None:
     async with served(tmp_path) as there:
-        file = there.people.file(BEN, "lantern.epub", await epub(tmp_path))
+        file = there.people.file(BEN, "lantern", await epub(tmp_path))  # by its name it may be anything
         dropped = there.people.say(CLUB, BEN, "found this", files=(file,))
         await there.settled()
         assert not there.fake.world.of_bot(CLUB)
@@ -97,8 +97,6 @@ async def test_a_login_page_in_place_of_the_file_names_the_missing_permission(tm
 async def test_a_missing_permission_is_named_at_the_start(tmp_path: Path) -> None:
     async with served(tmp_path) as there:
         assert [notice.key for notice in there.told] == ["run_up"]
-    from tests.fakes.slack import FakeSlack
-
     async with FakeSlack(scopes=SCOPES - {"files:read"}) as fake, served(tmp_path, fake=fake) as there:
         [first, *_] = there.told
         assert first.key == "doctor_slack_scopes"
@@ -139,3 +137,36 @@ async def test_a_file_whose_address_leads_nowhere_is_one_sentence_and_not_tried_
         await there.until_said("once more")
         await there.settled()
         assert len(there.fake.calls("GET files-pri")) == 1
+
+
+async def test_a_book_shared_with_nobody_in_particular_is_asked_about_and_read_in_the_same_message(
+    tmp_path: Path,
+) -> None:
+    async with FakeSlack() as fake:
+        book = await epub(tmp_path)
+        async with served(tmp_path, fake=fake) as there:
+            done = there.people.upload(CLUB, BEN, "lantern.epub", book, "")
+            asked = await there.until_said("Shall the club read this here?")
+            assert "lantern.epub" in shown(asked)
+            assert asked.thread == done.ts
+            assert fake.calls("files.info") == []  # nothing is fetched before a yes
+            there.people.upload(CLUB, BEN, "notes.txt", b"Buy oil for the lamp.", "")
+            there.people.upload(CLUB, BEN, "lantern.epub", book, "once more")
+            await there.settled()
+            there.people.press(asked, "Yes, here", "U0CLEO")
+            await there.until_said("Only whoever sent the file")
+        async with served(tmp_path, fake=fake) as there:  # the button outlives a restart
+            there.people.press(asked, "Yes, here", BEN)
+            ready = await there.until_said("3 chapters")
+            assert ready.ts == asked.ts
+            await there.settled()
+            assert not any("Shall the club" in shown(message) for message in fake.world.of_bot(CLUB))
+
+
+async def test_what_is_no_club_book_is_let_be(tmp_path: Path) -> None:
+    async with served(tmp_path) as there:
+        there.people.upload(CLUB, BEN, "invoice.pdf", b"%PDF", "", thread=there.people.say(CLUB, ANA, "see below").ts)
+        asked = await there.until_said("Shall the club read this here?")
+        there.people.press(asked, "Not a club book", ANA)
+        await there.settled()
+        assert there.fake.world.of_bot(CLUB) == []

@@ -44,9 +44,10 @@ def _checked(call: Call) -> tuple[str, list[JsonObject]]:
 
 
 async def post(call: Call) -> JsonObject:
-    channel = _channel(call)
-    text, blocks = _checked(call)
     world = call.fake.world
+    # A person's id stands for where that person talks with the app alone.
+    channel = world.im(call.need("channel")) if call.need("channel") in world.users else _channel(call)
+    text, blocks = _checked(call)
     message = world.put(
         Message(
             channel.id,
