@@ -6,9 +6,10 @@ from pathlib import Path
 from adapters.console import view
 from adapters.console.files import free_path, write_bytes
 from adapters.console.terminal import Page
+from adapters.outbox import Outbox
 from core.club import Club
 from core.desk import Desk
-from core.model import Choice, Conversation, Question, Reader, Reply
+from core.model import Choice, Conversation, Letter, Question, Reader, Reply
 
 COMMANDS = ("recap", "who", "discuss", "wrap", "schedule", "quotes", "next", "setup")
 """Those that are the desk's alone; the others have a screen of their own here."""
@@ -65,11 +66,12 @@ class AtTheDesk:
 
     async def letters(self, page: Page) -> None:
         """Say what waits in the outbox; what was left there on the page of this machine too: they share the shelf."""
-        for letter in await self._club.post.due(self._conversation.platform):
-            reply = await self._desk.letter(letter)
-            if reply is not None and letter.conversation.channel == self._conversation.channel:
+
+        async def show(letter: Letter, reply: Reply) -> None:
+            if letter.conversation.channel == self._conversation.channel:
                 await self._shown(reply, page)
-            await self._club.post.done(letter.id)
+
+        await Outbox(self._club.post, self._desk, self._conversation.platform, show).look()
 
     async def _press(self, choice: Choice, page: Page) -> Question | None:
         if choice.kind == "close":

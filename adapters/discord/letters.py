@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from contextlib import suppress
 
 import aiohttp
 import discord
@@ -80,9 +79,6 @@ class Letters:
         for channel in guild.text_channels:
             if channel.permissions_for(guild.me).send_messages:
                 where = conversation_of(channel, guild.id)
-                reply = await self._connection.desk.hello(where, locale_of(guild.preferred_locale))
-                if reply is not None:
-                    with suppress(Gone, Unwritable):  # what the permissions said was not all of it
-                        for part, shown in enumerate(view.messages(reply)):
-                            await self._connection.line.send(Spot(channel.id), shown, f"hello:{guild.id}", part)
+                await self._connection.desk.hello(where, locale_of(guild.preferred_locale))
+                self.nudge()
                 return

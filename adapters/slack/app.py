@@ -70,7 +70,7 @@ class Workspace:
         books = Books(club, desk, self._door, sender, host.folder, host.clock)
         self._errands = Errands(club, desk, self._people, self._answers, books, sender, replies, host.now, host.new_id)
         self._tending = Tending(club, desk, self._answers, sender, host, self._errands.take_part)
-        self._queue = Queue(club, desk, self._door, self._people, self._errands, host, self._tending.wake)
+        self._queue = Queue(club, desk, self._door, self._people, self._errands, host, self._tending.outbox.nudge)
         self._presses = Presses(club, desk, self._door, sender, self._answers, replies, self._queue.keep)
         self._home = Home(club, desk, self._door)
         self._bot = Bot("", "")
@@ -93,6 +93,7 @@ class Workspace:
         self._host.tell(Notice("run_up", {"platform": "Slack", "name": str(me.get("user") or "")}))
         self._start(self._connection.watch())
         self._start(self._tending.run({event.key for event in unfinished}))
+        self._start(self._tending.outbox.drain(self._host.sleep))
         await self._queue.fatal
 
     async def close(self) -> None:
@@ -214,7 +215,7 @@ class Workspace:
         reader = await self._desk.reader(place.conversation, await self._people.reader(place))
         try:
             await self._presses.press(press, reader)
-            self._tending.wake()
+            self._tending.outbox.nudge()
         except Unreachable:
             raise
         except LoccitError as error:

@@ -73,7 +73,7 @@ class Errands:
                 case "act":
                     await self._act(event, place, reader)
                 case "joined":
-                    await self._greet(event, place, reader)
+                    await self._greet(place, reader)
         except Unreachable:
             raise
         except LoccitError as error:
@@ -164,11 +164,9 @@ class Errands:
         assert isinstance(done, Reply)
         await self._replies.bring(place, reader, done, event.key)
 
-    async def _greet(self, event: Event, place: Where, reader: Reader) -> None:
-        """One line in the first channel of a workspace that lets us in."""
-        reply = await self._desk.hello(place.conversation, reader.locale)
-        if reply is not None:
-            await self._replies.bring(place, reader, reply, event.key)
+    async def _greet(self, place: Where, reader: Reader) -> None:
+        """One line in the first channel of a workspace that lets us in; whoever is done with an event looks for letters."""
+        await self._desk.hello(place.conversation, reader.locale)
 
     async def take_part(self, place: Where) -> None:
         """From now on what is written in this thread is for us too."""

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.slack.door import Door, Rejected, Unreachable
+from adapters.slack.door import REFUSED, Door, Rejected, Unreachable
 from adapters.slack.incoming import Where
 from adapters.slack.view import Message, words
 from core.errors import LoccitError
@@ -30,6 +30,16 @@ _CLOSED = {
     "messages_tab_disabled",
 }
 """Refusals that no other form of the message would change."""
+_PASSING = REFUSED | {
+    "missing_scope",
+    "ratelimited",
+    "internal_error",
+    "fatal_error",
+    "service_unavailable",
+    "request_timeout",
+    "unreadable",
+}
+"""Refusals that are about Slack or the app and not about what is said where: whoever runs them mends them."""
 
 
 class Sender:
@@ -209,6 +219,11 @@ class Sender:
             if part == 0 and told.get("app_id") and not payload and told["ts"] != place.thread:
                 found = str(told["ts"])  # a stream carries no mark before it ends
         return found
+
+
+def passes(rejected: Rejected) -> bool:
+    """True when the same may be taken at another time."""
+    return rejected.error in _PASSING
 
 
 def sentence(error: LoccitError, locale: str | None, incident: str) -> str:

@@ -1,27 +1,26 @@
 """What is said unasked: answers made but never shown, answers that had to wait, letters from the outbox."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from adapters.host import Host
+from adapters.outbox import Nowhere, Outbox
 from adapters.slack import view
 from adapters.slack.answers import Answers
 from adapters.slack.door import Rejected, Unreachable
 from adapters.slack.incoming import Where
-from adapters.slack.sending import Sender
+from adapters.slack.sending import Sender, passes
 from adapters.slack.tokens import PLATFORM
 from core.club import Club
 from core.desk import Desk
-from core.errors import LoccitError, ReaderError
-from core.model import Answered, Conversation, Letter, Reader, Unanswered
+from core.errors import LoccitError
+from core.model import Answered, Conversation, Letter, Reader, Reply, Unanswered
 
 log = logging.getLogger(__name__)
 
 ROUND = 20.0
-"""Seconds between two looks: as often as a provider that was down is asked again."""
+"""Seconds between two attempts to answer what waits for a provider that was down."""
 
 
 class Tending:
@@ -42,7 +41,7 @@ class Tending:
         self._sender = sender
         self._host = host
         self._taking_part = taking_part
-        self._woken = asyncio.Event()
+        self.outbox = Outbox(club.post, desk, PLATFORM, self._show)
 
     async def run(self, unfinished: set[str]) -> None:
         """First what a crash left unseen; events in `unfinished` are taken up elsewhere and show theirs themselves."""
@@ -54,27 +53,7 @@ class Tending:
                 async for event in self._club.questions.answer_kept(PLATFORM):
                     if isinstance(event, Answered | Unanswered):
                         await self._edge(event)
-            await self._letters()
-            end = self._host.clock() + ROUND
-            while (left := end - self._host.clock()) > 0:
-                # not wait_for: in Python 3.11 it can swallow the cancellation that comes with the event
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(left):
-                        await self._woken.wait()
-                if self._woken.is_set():
-                    await self._letters()
-
-    def wake(self) -> None:
-        """Something was done that may have left letters: they need not wait for the next round."""
-        self._woken.set()
-
-    async def _letters(self) -> None:
-        self._woken.clear()
-        for letter in await self._club.post.due(PLATFORM):
-            try:
-                await self._letter(letter)
-            except LoccitError:  # it stays due
-                log.exception("a letter failed", extra={"kind": letter.kind})
+            await self._host.sleep(ROUND)
 
     async def _edge(self, event: Answered | Unanswered) -> None:
         place = _place(event)
@@ -86,21 +65,18 @@ class Tending:
         except (Rejected, Unreachable, LoccitError) as error:
             log.warning("a kept answer could not be shown", extra={"code": str(error)})
 
-    async def _letter(self, letter: Letter) -> None:
+    async def _show(self, letter: Letter, reply: Reply) -> None:
         conversation = letter.conversation
         place = Where(conversation.channel, conversation.thread, "", conversation.server or "")
         reader = await self._desk.reader(conversation, Reader("", self._host.locale))
+        messages = view.messages(reply.document, reply.choices, locale=reader.locale)
         try:
-            reply = await self._desk.letter(letter)
-            if reply is not None:
-                messages = view.messages(reply.document, reply.choices, locale=reader.locale)
-                names = await self._sender.bring(place, letter.id, messages, turn=reply.turn, locale=reader.locale)
-                await self._taking_part(replace(place, thread=place.thread or names[0]))
-        except Unreachable:
-            return  # the next round
-        except (ReaderError, Rejected) as error:  # a disk or a database that is away mends: the next round tries again
-            log.warning("a letter could not be said", extra={"kind": letter.kind, "code": str(error)})
-        await self._club.post.done(letter.id)
+            names = await self._sender.bring(place, letter.id, messages, turn=reply.turn, locale=reader.locale)
+        except Rejected as rejected:
+            if passes(rejected):
+                raise
+            raise Nowhere from rejected
+        await self._taking_part(replace(place, thread=place.thread or names[0]))
 
 
 def _place(event: Answered | Unanswered) -> Where | None:

@@ -118,7 +118,7 @@ class Service:
             self._groups,
             self._ballots,
             self._receive,
-            self._letters.nudge,
+            self._letters.outbox.nudge,
         )
         self._behind: list[asyncio.Task[None]] = []
 
@@ -136,7 +136,7 @@ class Service:
                 ("commands", self._register()),
                 ("unshown", self._questions.bring_unshown(frozenset(event.key for event in unfinished))),
                 ("kept", self._questions.answer_kept()),
-                ("letters", self._letters.drain()),
+                ("letters", self._letters.outbox.drain(self._connection.host.sleep)),
                 ("polls", self._ballots.tidy()),
             )
         ]
@@ -248,7 +248,7 @@ class Service:
             if typing:
                 self._typing.end(chat, heard.topic)
         await self._connection.club.post.finish(heard.key)
-        self._letters.nudge()
+        self._letters.outbox.nudge()
 
     async def _do(self, heard: Heard) -> None:
         if heard.kind == "status":

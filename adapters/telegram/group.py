@@ -52,21 +52,18 @@ class Groups:
         if heard.other:
             return  # we were there before: only our rights changed
         reader = await self._connection.reader(heard, rights=False)
-        where = conversation(heard)
-        if await self._connection.club.shelf(where):
-            document = _line("telegram_welcome_back", reader)
-        else:
-            hello = await self._connection.desk.hello(where, reader.locale)
-            if hello is None:
-                return
-            document = hello.document
+        where, more = conversation(heard), ""
         if not self._reads_all and heard.name != "administrator":
-            document += _line("telegram_privacy_here", reader)
+            more = "telegram_privacy_here"
+        if not await self._connection.club.shelf(where):
+            await self._connection.desk.hello(where, reader.locale, more=more)
+            return
+        document = _line("telegram_welcome_back", reader) + (_line(more, reader) if more else ())
         try:
             for shown in messages(Reply(document)):
                 await self._connection.line.send(Spot(heard.chat), shown)
         except (Unwritable, Gone, Refused, Moved):
-            log.info("no hello", extra={"chat": heard.chat})
+            log.info("no welcome", extra={"chat": heard.chat})
 
     async def unwritable(self, chat: int, error: Unwritable) -> None:
         """We may not write there: whoever runs the bot is told once, until our rights change."""

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from adapters.host import Host
+from adapters.outbox import Outbox
 from adapters.web import guard
-from adapters.web.letters import Letters
 from adapters.web.lines import HERE, Lines
 from adapters.web.pages import Pages
 from adapters.web.spots import spot_of
@@ -23,7 +23,19 @@ from adapters.web.streams import Line, Streams, read_json, receive
 from core.club import Club
 from core.desk import Desk
 from core.errors import BadBook, LoccitError, Missing, ReaderError
-from core.model import Answered, AskEvent, LibraryEvent, Question, Reader, Ready, Refused, Reply, Unanswered, Upload
+from core.model import (
+    Answered,
+    AskEvent,
+    Letter,
+    LibraryEvent,
+    Question,
+    Reader,
+    Ready,
+    Refused,
+    Reply,
+    Unanswered,
+    Upload,
+)
 from core.strings import say
 
 log = logging.getLogger(__name__)
@@ -49,7 +61,7 @@ class Chat:
         self._token = token
         self._lines = Lines(club, desk, pages, host.new_id)
         self._streams = Streams(host.new_id)
-        self._letters = Letters(club, desk, self._lines, self._streams, host)
+        self._outbox = Outbox(club.post, desk, HERE.platform, self._tell, ready=self._watched)
 
     def add_to(self, app: web.Application) -> None:
         app.router.add_get("/", self.show)
@@ -83,8 +95,18 @@ class Chat:
             await self._host.sleep(every)
 
     async def say_letters(self) -> None:
-        """For as long as we run: what is due in the outbox, in every open window."""
-        await self._letters.drain(lambda: self._reader(None))
+        """For as long as we run: what is due in the outbox, in every open window.
+
+        While none is open it waits: what is said unasked stands nowhere else. The outbox is the shelf's, which the page
+        shares with the terminal: whichever of them is open says what is due.
+        """
+        await self._outbox.drain(self._host.sleep)
+
+    async def _watched(self, letter: Letter) -> bool:
+        return self._streams.watched
+
+    async def _tell(self, letter: Letter, reply: Reply) -> None:
+        self._streams.tell(self._lines.reply(reply, await self._reader(None)))
 
     async def _take_up(self) -> None:
         async for unseen in self._club.questions.unshown(HERE.platform):
@@ -255,7 +277,7 @@ class Chat:
     async def _answer(self, done: Reply | Question, reader: Reader) -> AsyncIterator[Line]:
         if isinstance(done, Reply):
             yield self._lines.reply(done, reader)
-            self._letters.nudge()
+            self._outbox.nudge()
             return
         asked = await self._desk.asks_first(HERE, reader, done)
         if asked is not None:

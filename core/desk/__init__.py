@@ -309,12 +309,12 @@ class Desk:
         await discussions.remark(question.conversation, question.reader, topic, question.text, question.event)
         return True
 
-    async def hello(self, conversation: Conversation, locale: str | None = None) -> Reply | None:
-        """One line for a new server or group, once; None when it was said. For adapters when they are let in.
+    async def hello(self, conversation: Conversation, locale: str | None = None, *, more: str = "") -> None:
+        """Owe a new server or group one line, once; for adapters when they are let in. The outbox says it.
 
-        `locale`: the language spoken there, as far as the platform tells.
+        `locale`: the language spoken there, as far as the platform tells. `more`: the key of a sentence that belongs to it.
         """
-        return await arriving.hello(await self._visit(conversation, Reader("", locale), False))
+        await self._club.meeting.arriving.greet(conversation, {"locale": locale, "more": more})
 
     async def vote(
         self, conversation: Conversation, reader: Reader, poll: str, choice: str | None, *, back: bool = False
@@ -339,8 +339,10 @@ class Desk:
         that a reply to that message is known), and then calls `Post.done`, also after None. Asking twice says the same
         twice: a crash before `done` is safe.
         """
-        visit = await self._visit(letter.conversation, Reader(""), False)
+        visit = await self._visit(letter.conversation, Reader("", letter.params.get("locale")), False)
         match letter.kind:
+            case "hello":
+                return arriving.hello(visit, letter)
             case "discussion":
                 return await discussing.letter(visit, letter)
             case "reminder" if "poll" in letter.params:

@@ -15,12 +15,11 @@ from core.strings import say, say_limit, tell
 _SWITCHES = ("ask_first", REPLIES, DIGEST)
 
 
-async def hello(visit: Visit) -> Reply | None:
-    """One line in a new server or group, once."""
-    if not await visit.club.meeting.arriving.first_time(visit.conversation):
-        return None
+def hello(visit: Visit, letter: Letter) -> Reply:
+    """One line in a new server or group, and what the platform adds to it."""
     spelled = {name: visit.spell(name) for name in ("add", "help", "setup")}
-    return Reply(sentence("hello", visit.locale, **spelled))
+    more = str(letter.params.get("more") or "")
+    return Reply((*sentence("hello", visit.locale, **spelled), *(sentence(more, visit.locale) if more else ())))
 
 
 async def setup(visit: Visit, platform: Sequence[Check]) -> Reply:

@@ -1,10 +1,12 @@
 """The first hello of a server or group, once; and what works and what is missing, for whoever sets the bot up."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from core.errors import LoccitError, Missing
 from core.meeting.means import Means, manages
-from core.model import BookCard, ChatRequest, Conversation, Finished, Message, Notice, Reader
+from core.model import BookCard, ChatRequest, Conversation, Finished, Letter, Message, Notice, Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,18 @@ class Arriving:
     def __init__(self, means: Means) -> None:
         self._means = means
 
-    async def first_time(self, conversation: Conversation) -> bool:
-        """True once for each server, or for each chat of a platform that has none; kept over restarts."""
+    async def greet(self, conversation: Conversation, params: Mapping[str, Any]) -> None:
+        """Owe the hello: once for each server, or for each chat of a platform that has none; kept over restarts.
+
+        It is owed first and noted then: a crash in between owes the same letter again, which is the one owed before. The
+        note outlives the letter, which goes with its channel.
+        """
+        post, platform = self._means.post, conversation.platform
         key = f"hello:{conversation.server or conversation.channel}"
-        if await self._means.post.recall(conversation.platform, key) is not None:
-            return False
-        await self._means.post.remember(conversation.platform, key, True)
-        return True
+        if await post.recall(platform, key) is not None:
+            return
+        await post.owe(Letter(f"{platform}:{key}", conversation, "hello", self._means.now(), params))
+        await post.remember(platform, key, True)
 
     async def look(self, conversation: Conversation, reader: Reader) -> State:
         """Try everything. Costs one short call of the model. Raises ReaderError for who does not manage the chat."""

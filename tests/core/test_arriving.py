@@ -9,6 +9,7 @@ from core.desk import Desk
 from core.document import plain
 from core.errors import OperatorError, ReaderError
 from core.model import Check, Conversation, Reader, Reply
+from core.strings import say
 from tests.books.planted import hidden, planted_book
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
 from tests.core.test_discussions import command, drained, press
@@ -19,23 +20,47 @@ KEEPER = Reader("keeper", "en", manages=True)
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-async def test_a_server_or_a_group_is_greeted_once_also_after_a_restart(tmp_path: Path) -> None:
+async def _hellos(club: TestClub) -> list[tuple[str, str]]:
+    """(where, what) is to be said as a first hello."""
+    desk, found = Desk(club.club, lambda name: f"/{name}"), []
+    for platform in ("discord", "telegram"):
+        for letter in await club.club.post.due(platform):
+            reply = await desk.letter(letter)
+            assert reply is not None
+            found.append((f"{platform} {letter.conversation.channel}", plain(reply.document)))
+    return found
+
+
+async def test_a_server_or_a_group_is_owed_one_hello_until_it_was_said_and_never_another(tmp_path: Path) -> None:
     places = [
-        (Conversation("discord", "1", server="s"), True),
-        (Conversation("discord", "2", server="s"), False),
-        (Conversation("discord", "3", server="t"), True),
-        (Conversation("telegram", "-100"), True),
-        (Conversation("telegram", "-100", "topic"), False),
+        Conversation("discord", "1", server="s"),
+        Conversation("discord", "2", server="s"),
+        Conversation("discord", "3", server="t"),
+        Conversation("telegram", "-100"),
+        Conversation("telegram", "-100", "topic"),
     ]
     async with open_club(tmp_path) as club:
-        for where, first in places:
-            said = await Desk(club.club, lambda name: f"/{name}").hello(where)
-            assert (said is not None) == first
-            if said is not None:
-                assert "/help" in plain(said.document)
-                assert len(said.document) == 1
+        for where in places:
+            await Desk(club.club, str).hello(where, "es-MX", more="unknown_button")
+    async with open_club(tmp_path) as club:  # nothing was said before the end
+        hellos = await _hellos(club)
+        assert sorted(where for where, _ in hellos) == ["discord 1", "discord 3", "telegram -100"]
+        for _, said in hellos:
+            assert "/help" in said
+            assert said.startswith("Hola")
+            assert said.endswith(say("unknown_button", "es"))
+        for platform, note in (("discord", "hello:s"), ("telegram", "hello:-100")):
+            await club.club.post.forget(platform, note)  # as if it had ended before this was noted
+        for platform in ("discord", "telegram"):
+            for letter in await club.club.post.due(platform):
+                await club.club.post.done(letter.id)
     async with open_club(tmp_path) as club:
-        assert await Desk(club.club, str).hello(places[0][0]) is None
+        for where in places:
+            await Desk(club.club, str).hello(where)
+        assert await _hellos(club) == []
+        await club.club.forget_channel(places[0], KEEPER)  # the letter is gone with its channel
+        await Desk(club.club, str).hello(places[1])
+        assert await _hellos(club) == []
 
 
 async def test_setup_names_what_is_missing_and_looks_again(tmp_path: Path) -> None:

@@ -1,0 +1,149 @@
+"""The outbox as every platform drains it: what fails stays due, what nobody can be told is done, nothing holds up another."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from adapters.outbox import Nowhere, Outbox
+from core.desk import Desk
+from core.document import plain
+from core.errors import BrokenPromise, Missing, OperatorError, UpstreamError
+from core.model import Conversation, Letter, Reply
+from tests.clubs import TestClub, open_club
+
+HERE = Conversation("console", "here")
+
+
+class Failing(Desk):
+    """A desk that fails on some letters for once."""
+
+    failures: dict[str, Exception]
+
+    async def letter(self, letter: Letter) -> Reply | None:
+        if letter.id in self.failures:
+            raise self.failures.pop(letter.id)
+        return await super().letter(letter)
+
+
+@dataclass
+class Room:
+    """Where letters are said, unless a letter's showing fails for once."""
+
+    club: TestClub
+    desk: Failing
+    said: list[str] = field(default_factory=list)
+    failures: dict[str, Exception] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.outbox = Outbox(self.club.club.post, self.desk, "console", self.show, ready=self.ready)
+
+    async def show(self, letter: Letter, reply: Reply) -> None:
+        assert plain(reply.document)
+        if letter.id in self.failures:
+            raise self.failures.pop(letter.id)
+        self.said.append(letter.id)
+
+    async def ready(self, letter: Letter) -> bool:
+        return letter.id not in self.held
+
+    async def owe(self, *ids: str, kind: str = "hello") -> None:
+        for id in ids:
+            await self.club.club.post.owe(Letter(id, HERE, kind, self.club.clock()))
+
+    async def due(self) -> list[str]:
+        return [letter.id for letter in await self.club.club.post.due("console")]
+
+
+@asynccontextmanager
+async def room(folder: Path) -> AsyncIterator[Room]:
+    async with open_club(folder) as club:
+        desk = Failing(club.club, str)
+        desk.failures = {}
+        yield Room(club, desk)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperatorError("disk_full"),
+        OperatorError("database_unavailable"),
+        UpstreamError("platform_unreachable", platform="Slack"),
+        BrokenPromise("setting_unknown"),
+        ConnectionResetError(),
+        KeyError("ours"),
+    ],
+)
+@pytest.mark.parametrize("where", ["desk", "platform"])
+async def test_a_letter_stays_due_when_a_disk_a_database_a_network_or_we_fail(
+    tmp_path: Path, where: str, error: Exception
+) -> None:
+    async with room(tmp_path) as here:
+        await here.owe("1", "2", "3")
+        (here.desk.failures if where == "desk" else here.failures)["2"] = error
+        await here.outbox.look()
+        assert here.said == ["1", "3"]
+        assert await here.due() == ["2"]
+        await here.outbox.look()
+        assert here.said == ["1", "3", "2"]
+        assert await here.due() == []
+
+
+async def test_a_letter_is_done_when_only_a_reader_would_be_told_or_it_has_no_place_or_nothing_to_say(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path) as here:
+        await here.owe("1", "2", "3")
+        await here.owe("0", kind="of the future")
+        here.desk.failures["1"] = Missing("unknown_button")
+        here.failures["2"] = Nowhere()
+        await here.outbox.look()
+        assert here.said == ["3"]
+        assert await here.due() == []
+
+
+async def test_a_letter_waits_until_the_platform_is_ready_for_it(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        await here.owe("1", "2")
+        here.held.add("1")
+        await here.outbox.look()
+        assert here.said == ["2"]
+        here.held.clear()
+        await here.outbox.look()
+        assert here.said == ["2", "1"]
+
+
+async def test_a_failure_that_lasts_stands_in_the_log_in_full_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with room(tmp_path) as here:
+        await here.owe("1")
+        for _ in range(3):
+            here.failures["1"] = ConnectionResetError()
+            await here.outbox.look()
+        told = [record for record in caplog.records if record.name == "adapters.outbox"]
+        assert len(told) == 3
+        assert [bool(record.exc_info) for record in told] == [True, False, False]
+
+
+async def test_a_nudge_brings_the_next_look_at_once_and_the_end_ends_it(tmp_path: Path) -> None:
+    async def never(_: float) -> None:
+        await asyncio.Event().wait()
+
+    async with room(tmp_path) as here:
+        draining = asyncio.create_task(here.outbox.drain(never))
+        try:
+            for id in ("1", "2"):
+                await here.owe(id)
+                here.outbox.nudge()
+                async with asyncio.timeout(10):
+                    while id not in here.said:  # noqa: ASYNC110  # rows
+                        await asyncio.sleep(0.01)
+        finally:
+            draining.cancel()
+            await asyncio.wait({draining})
+        assert draining.cancelled()
