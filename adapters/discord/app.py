@@ -15,6 +15,7 @@ import discord
 import yarl
 from discord import app_commands
 
+from adapters.discord import polls, rights
 from adapters.discord.answers import Answers
 from adapters.discord.books import Books
 from adapters.discord.buttons import Button, Interaction, is_ours
@@ -106,7 +107,9 @@ def intents(application: discord.AppInfo, wanted: bool = True) -> discord.Intent
     """Servers and messages; what members write to others only where it is `wanted` and the portal grants it."""
     flags = application.flags
     content = wanted and (flags.gateway_message_content or flags.gateway_message_content_limited)
-    return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=content)
+    return discord.Intents(
+        guilds=True, guild_messages=True, dm_messages=True, guild_polls=True, dm_polls=True, message_content=content
+    )
 
 
 async def _connected(club: Club, settings: Settings, host: Host) -> None:
@@ -187,7 +190,14 @@ class Bot(discord.AutoShardedClient):
             chunk_guilds_at_startup=False,
         )
         self._host = host
-        desk = Desk(club, spell, source=host.source, link_for=host.link_for)
+        desk = Desk(
+            club,
+            spell,
+            source=host.source,
+            link_for=host.link_for,
+            checks=lambda where, locale: rights.checks(self, where, locale),
+            gather=lambda poll: polls.gather(self._ours, poll),
+        )
         self._ours = Connection(club, desk, self, Line(self, host.now), host)
         self._answers = Answers(self._ours)
         api_host = urlsplit(settings.api_base).netloc if settings.api_base else None
@@ -226,6 +236,9 @@ class Bot(discord.AutoShardedClient):
     def _serves(self, where: Conversation) -> bool:
         """True when the conversation's shard is one of this process."""
         return shard_of(where, self.shard_count or 1) in self.shards
+
+    def _is_of(self, shard: int, where: Conversation) -> bool:
+        return shard_of(where, self.shard_count or 1) == shard
 
     @property
     def _first(self) -> bool:
@@ -266,6 +279,7 @@ class Bot(discord.AutoShardedClient):
         missed = await self._catching.missed(shard)
         if self._sessions[shard] != session:
             return  # a newer session does it
+        await polls.missed(self._ours, self.work.take, partial(self._is_of, shard))
         self._unread[shard] = {channel.id for channel, _ in missed}
         for channel, since in missed:
             self._ears.add(_place(channel), partial(self._read, shard, session, channel, since))
@@ -334,12 +348,23 @@ class Bot(discord.AutoShardedClient):
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         self._ears.add(str(payload.channel_id), partial(self._hearing.gone, payload.channel_id, payload.message_id))
 
+    async def on_raw_poll_vote_add(self, told: discord.RawPollVoteActionEvent) -> None:
+        self._vote(told, back=False)
+
+    async def on_raw_poll_vote_remove(self, told: discord.RawPollVoteActionEvent) -> None:
+        self._vote(told, back=True)
+
+    def _vote(self, told: discord.RawPollVoteActionEvent, *, back: bool) -> None:
+        self._ears.add(str(told.channel_id), partial(polls.heard, self._ours, self.work.take, told, back=back))
+
     async def on_interaction(self, interaction: Interaction) -> None:
-        """Presses of buttons that no item of ours hears: still one clear sentence."""
+        """Presses of buttons that no item of ours hears: still one clear sentence. And forms that were filled in."""
         if interaction.type is discord.InteractionType.component:
             data: Any = interaction.data
             if not is_ours(interaction, str(data["custom_id"])):
                 await self._presses.unknown(interaction)
+        elif interaction.type is discord.InteractionType.modal_submit:
+            await self._presses.filled(interaction)
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         await self._letters.greet(guild)

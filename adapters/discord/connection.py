@@ -1,7 +1,9 @@
 """What every part of the adapter works with: the club, the desk, the line; and how a failure is said."""
 
+import asyncio
 import logging
 from dataclasses import dataclass, field, replace
+from weakref import WeakValueDictionary
 
 import discord
 
@@ -49,6 +51,11 @@ class Connection:
 
     _met: dict[str, str] = field(default_factory=dict)
     _spoken: dict[str, tuple[float, str | None]] = field(default_factory=dict)
+    _alone: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    def alone(self, key: str) -> asyncio.Lock:
+        """What is done under it happens one by one for the same key, in this process."""
+        return self._alone.setdefault(key, asyncio.Lock())
 
     async def reader(self, who: Who) -> Reader:
         """Who speaks, in the language to speak here; the channel's is looked up once in a while."""

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from adapters.discord import polls
 from adapters.discord.connection import Connection
 from adapters.discord.line import Gone
 from adapters.discord.spots import Spot
@@ -45,7 +47,8 @@ async def show(
         if message is None:
             await post.sending(where, key, part)
             place = spot if part == 0 else replace(spot, reply_to=None)
-            message = await connection.line.send(place, shown, key, part, about)
+            send = partial(connection.line.post, place, shown, key, part, about)
+            message = (await polls.shown(connection, where, spot.channel, shown, send)).id
         await post.sent(where, key, part, str(message), turn)
         messages.append(message)
     for part, found in delivered.items():

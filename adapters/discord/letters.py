@@ -6,12 +6,12 @@ import logging
 import aiohttp
 import discord
 
-from adapters.discord import deliveries, view
+from adapters.discord import deliveries, polls, view
 from adapters.discord.connection import Connection
 from adapters.discord.line import Gone, Unwritable, passes
 from adapters.discord.spots import PLATFORM, Spot, conversation_of, locale_of
-from core.errors import ReaderError
-from core.model import Letter
+from core.errors import ReaderError, UpstreamError
+from core.model import Letter, Reply
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,13 @@ class Letters:
         try:
             reply = await self._connection.desk.letter(letter)
             if reply is not None:
-                await deliveries.show(self._connection, where, spot, letter.id, view.messages(reply), reply.turn)
+                parts = view.messages(reply)
+                shown = await deliveries.show(self._connection, where, spot, letter.id, parts, reply.turn)
+                await self._open(letter, reply, shown[-1])
+                await polls.over(self._connection, reply.over)
+        except UpstreamError as error:
+            log.warning("a letter waits", extra={"kind": letter.kind, "key": error.key})
+            return  # the next round
         except ReaderError as error:  # a disk or a database that is away mends: the next round tries again
             log.warning("a letter has nothing to say", extra={"kind": letter.kind, "key": error.key})
         except (Gone, Unwritable) as error:
@@ -73,6 +79,12 @@ class Letters:
             # What the vendor takes in no way is not tried for ever.
             log.exception("a letter was not taken", extra={"kind": letter.kind})
         await self._connection.club.post.done(letter.id)
+
+    async def _open(self, letter: Letter, reply: Reply, message: int) -> None:
+        """A thread for each question of a discussion, where people can be heard answering it."""
+        where = letter.conversation
+        if letter.kind == "discussion" and reply.turn is not None and where.thread is None:
+            await self._connection.line.thread(int(where.channel), message, view.name(reply.document))
 
     async def greet(self, guild: discord.Guild) -> None:
         """One line in the first channel that can be written to, once per server."""

@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import discord
 
+from adapters.discord import ballots
 from adapters.discord.buttons import drawn
 from adapters.discord.spots import Spot
 from adapters.discord.view import Shown
@@ -24,6 +25,13 @@ _ENDED = (10015, 50027, 10062)
 """Codes of a token that is not good any more."""
 _OLD = 30046
 """Code: too many edits of messages older than an hour."""
+_NO_POLL = (520001, 520006)
+"""Codes: a poll is over; there is none in the message."""
+_VOTERS = 100_000
+_LOOKED = 300
+"""Messages that are looked through for a poll whose message is not known."""
+THREAD_THERE = 160004
+"""Code: the message has a thread already."""
 
 
 class Gone(Exception):
@@ -47,10 +55,24 @@ class Line:
 
     async def send(self, spot: Spot, shown: Shown, key: str = "", part: int = 0, about: str = "") -> int:
         """Post a message; its id. With a `key` a repetition within minutes makes no second message."""
+        return (await self.post(spot, shown, key, part, about)).id
+
+    async def post(self, spot: Spot, shown: Shown, key: str = "", part: int = 0, about: str = "") -> discord.Message:
+        """The same, the message itself: what became a poll has one."""
+        poll = None if spot.private else ballots.drawn(shown.ballot, self._now())
+        try:
+            return await self._post(spot, shown, key, part, about, poll)
+        except Refused:
+            return await self._post(spot, shown, key, part, about, None)
+
+    async def _post(
+        self, spot: Spot, shown: Shown, key: str, part: int, about: str, poll: discord.Poll | None
+    ) -> discord.Message:
         if spot.speaks(self._now()):
             try:
-                return await self._follow_up(spot, shown, about)
+                return await self._follow_up(spot, shown, about, poll)
             except discord.HTTPException as error:
+                _unless_refused(error, poll)
                 if error.code not in _ENDED:
                     raise _failed(error) from error
         if spot.private:
@@ -64,23 +86,29 @@ class Line:
         if key:
             how["nonce"] = hashlib.blake2b(f"{key}/{part}".encode(), digest_size=12).hexdigest()
         try:
-            sent = await channel.send(**self._body(shown, about), **how, suppress_embeds=True)
+            sent: discord.Message = await channel.send(**self._new(shown, about, poll), **how)
         except discord.Forbidden as error:
+            _unless_refused(error, poll)
             if shown.files and error.code == 50013:  # perhaps only files are not allowed: the words go without
-                return await self.send(spot, Shown(shown.content, shown.rows), key, part, about)
+                return await self._post(spot, Shown(shown.content, shown.rows), key, part, about, None)
             if spot.reply_to is not None and error.code == 50013:  # or earlier messages may not be read
                 bare = Spot(spot.channel, None, spot.token, spot.born, spot.private)
-                return await self.send(bare, shown, key, part, about)
+                return await self._post(bare, shown, key, part, about, None)
             raise Unwritable(error.code) from error
         except discord.HTTPException as error:
+            _unless_refused(error, poll)
             raise _failed(error) from error
-        return sent.id
+        return sent
 
-    async def _follow_up(self, spot: Spot, shown: Shown, about: str) -> int:
-        sent = await self._hook(spot).send(
-            **self._body(shown, about), ephemeral=spot.private, wait=True, suppress_embeds=True
-        )
-        return int(sent.id)
+    async def _follow_up(self, spot: Spot, shown: Shown, about: str, poll: discord.Poll | None) -> discord.Message:
+        body = self._new(shown, about, poll)
+        return await self._hook(spot).send(**body, ephemeral=spot.private, wait=True)
+
+    def _new(self, shown: Shown, about: str, poll: discord.Poll | None) -> dict[str, Any]:
+        """A new message; a poll stands alone."""
+        if poll is not None:
+            return {"poll": poll, "allowed_mentions": SILENT}
+        return {**self._body(shown, about), "suppress_embeds": True}
 
     async def edit(self, spot: Spot, message: int, shown: Shown, about: str = "") -> None:
         """Change a message; files it had go. Raises Gone when it is not there or too old."""
@@ -112,6 +140,56 @@ class Line:
             if error.status not in (401, 403, 404):
                 raise
 
+    # Polls and threads
+
+    async def end_poll(self, channel: int, message: int) -> None:
+        """End a poll of ours; one that is over, or gone, or out of reach is fine."""
+        try:
+            await self._client.get_partial_messageable(channel).get_partial_message(message).end_poll()
+        except discord.HTTPException as error:
+            if error.code not in _NO_POLL and error.status not in (403, 404):
+                raise
+            log.info("a poll was over already", extra={"code": error.code})
+
+    async def voters(self, channel: int, message: int) -> dict[str, str]:
+        """Who has voted in a poll: person -> answer. Raises Gone, Unwritable."""
+        found: dict[str, str] = {}
+        try:
+            there = await self._client.get_partial_messageable(channel).fetch_message(message)
+            for answer in there.poll.answers if there.poll is not None else ():
+                # The count of an open poll may be too small by some; so many are read, a page at a time until one is empty.
+                async for voter in answer.voters(limit=_VOTERS):
+                    found[str(voter.id)] = str(answer.id)
+        except discord.HTTPException as error:
+            raise _failed(error) from error
+        return found
+
+    async def find_poll(self, channel: int, titles: Sequence[str]) -> discord.Message | None:
+        """The latest message of ours that is a poll between these; None when there is none among the last hundreds."""
+        me = self._client.user
+        try:
+            async for message in self._client.get_partial_messageable(channel).history(limit=_LOOKED):
+                ours = me is not None and message.author.id == me.id and message.poll is not None
+                if ours and message.poll is not None and [one.text for one in message.poll.answers] == list(titles):
+                    return message
+        except discord.HTTPException as error:
+            if error.status not in (403, 404):
+                raise
+        return None
+
+    async def thread(self, channel: int, message: int, name: str) -> None:
+        """Open a thread on a message, unless there is one, or it may not be done, or cannot be done there."""
+        place = self._client.get_channel(channel)
+        if not isinstance(place, discord.TextChannel):
+            return
+        try:
+            await place.get_partial_message(message).create_thread(name=name)
+        except discord.HTTPException as error:
+            if passes(error):
+                raise
+            if error.code != THREAD_THERE:
+                log.info("no thread was opened", extra={"code": error.code})
+
     async def typing(self, spot: Spot) -> None:
         """Show for ten seconds that something is on its way."""
         try:
@@ -137,6 +215,16 @@ class Line:
 
 def files(attachments: Sequence[Attachment]) -> list[discord.File]:
     return [discord.File(io.BytesIO(file.data), file.name) for file in attachments]
+
+
+class Refused(Exception):
+    """A poll is not taken here: our own buttons take its place."""
+
+
+def _unless_refused(error: discord.HTTPException, poll: discord.Poll | None) -> None:
+    if poll is not None and error.code in ballots.REFUSED:
+        log.info("a poll is not taken here", extra={"code": error.code})
+        raise Refused from error
 
 
 def _failed(error: discord.HTTPException) -> Exception:

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 import discord
 
-from adapters.discord import deliveries, view
+from adapters.discord import ballots, deliveries, forms, polls, view
 from adapters.discord.answers import Answers
 from adapters.discord.buttons import Interaction, drawn
 from adapters.discord.connection import Connection
@@ -45,20 +45,49 @@ async def respond(
     connection: Connection, interaction: Interaction, parts: Sequence[Shown], *, private: bool, about: str = ""
 ) -> list[tuple[int, Spot]]:
     """Answer an interaction with these messages, deferred or not; their ids, each with the spot it can be reached by."""
-    spot = spot_of(interaction, private=private)
+    spot, where = spot_of(interaction, private=private), who_used(interaction).conversation
     sent: list[int] = []
+    send: Callable[[], Awaitable[discord.Message]]
     for shown in parts:
         if not interaction.response.is_done():
-            body: dict[str, Any] = {"content": shown.content, "allowed_mentions": SILENT, "suppress_embeds": True}
-            if (drawing := drawn(shown.rows, about)) is not None:
-                body["view"] = drawing
-            if shown.files:
-                body["files"] = files(shown.files)
-            made = await interaction.response.send_message(**body, ephemeral=private)
-            sent.append(int(made.message_id or 0))
+            send = partial(_respond, interaction, shown, private, about, connection.host.now())
         else:
-            sent.append(await connection.line.send(spot, shown, about=about))
+            send = partial(connection.line.post, spot, shown, about=about)
+        sent.append((await polls.shown(connection, where, spot.channel, shown, send)).id)
+    if private and len(sent) > 1 and not about:
+        await _remember(connection, f"parts:{sent[-1]}", [(id, spot.token or "", spot.born) for id in sent])
     return [(id, spot) for id in sent]
+
+
+async def _remember(connection: Connection, memo: str, rows: Sequence[tuple[int, str, float]]) -> None:
+    """Keep, for as long as the tokens live, how to change what one reader has before them: a restart makes no difference."""
+    until = datetime.fromtimestamp(min(born for _, _, born in rows) + TOKEN_LIVES, UTC)
+    await connection.club.post.remember(PLATFORM, memo, [list(row) for row in rows], until)
+
+
+async def _respond(
+    interaction: Interaction, shown: Shown, private: bool, about: str, now: datetime
+) -> discord.InteractionMessage:
+    """The first answer to an interaction, as a poll where that is wanted and taken."""
+    body: dict[str, Any] = {"content": shown.content, "allowed_mentions": SILENT, "suppress_embeds": True}
+    if (drawing := drawn(shown.rows, about)) is not None:
+        body["view"] = drawing
+    if shown.files:
+        body["files"] = files(shown.files)
+    poll = None if private or not interaction.app_permissions.send_polls else ballots.drawn(shown.ballot, now)
+    try:
+        if poll is not None:
+            return _made(await interaction.response.send_message(poll=poll, allowed_mentions=SILENT))
+    except discord.HTTPException as error:
+        if error.code not in ballots.REFUSED:
+            raise
+    return _made(await interaction.response.send_message(**body, ephemeral=private))
+
+
+def _made(response: "discord.InteractionCallbackResponse[Any]") -> discord.InteractionMessage:
+    message = response.resource
+    assert isinstance(message, discord.InteractionMessage)  # what a message is answered with
+    return message
 
 
 class Presses:
@@ -68,7 +97,6 @@ class Presses:
         self._answers = answers
         self._work = work
         self._nudge = nudge
-        self._one_by_one: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def hear(self, interaction: Interaction, kind: str, id: str) -> None:
         """Do what a button says; whatever goes wrong is one sentence for the one who pressed."""
@@ -79,6 +107,24 @@ class Presses:
             await self._act(interaction, kind, id, who)
             self._nudge()
         except Exception as error:  # noqa: BLE001  # the outer edge of a press: a sentence, never a spinner
+            await self._failed(interaction, error, who)
+
+    async def filled(self, interaction: Interaction) -> None:
+        """Do what was written into a form of ours."""
+        who, found = who_used(interaction), forms.sent(interaction)
+        try:
+            if found is None:
+                raise Missing("unknown_button")
+            who = replace(who, reader=await self._connection.reader(who))
+            id, written = found
+            filling = self._connection.desk.filled(
+                who.conversation, who.reader, id, written, event=_key(interaction), private=who.direct
+            )
+            reply = await in_time(interaction, filling, private=True, update=interaction.message is not None)
+            if isinstance(reply, Question):
+                raise Missing("unknown_button")
+            await self._put(interaction, view.messages(reply))
+        except Exception as error:  # noqa: BLE001  # the outer edge of a form: a sentence, never a spinner
             await self._failed(interaction, error, who)
 
     async def unknown(self, interaction: Interaction) -> None:
@@ -129,7 +175,7 @@ class Presses:
         """Open the passage for this reader, or close what the same press opened."""
         memo = _memo(interaction, id)
         # Somebody who presses twice in a row opens and closes; the second press waits for the first.
-        async with self._one_by_one.setdefault(memo, asyncio.Lock()):
+        async with self._connection.alone(memo):
             found = await in_time(interaction, self._open_or_reply(interaction, memo, id, who), private=True)
             if isinstance(found, Reply | Question):
                 await self._open(interaction, found, id, f"{id}.0.0.1", who)
@@ -155,7 +201,8 @@ class Presses:
             raise Missing("unknown_button")
         parts = view.messages(self._with_share(reply, shares, who))
         sent = await respond(self._connection, interaction, parts, private=True, about=note)
-        await self._remember(interaction, note, [(id, spot.token or "", spot.born) for id, spot in sent])
+        rows = [(id, spot.token or "", spot.born) for id, spot in sent]
+        await _remember(self._connection, _memo(interaction, note), rows)
 
     def _with_share(self, reply: Reply, pressed: str, who: Who) -> Reply:
         """The passage with a button that shows it to everybody, where there is anybody else; `pressed` opened it."""
@@ -172,13 +219,15 @@ class Presses:
             raise Missing("unknown_button")
         self._connection.forget_language(who)
         note = id.split(".")[0] if "." in id else ""
-        parts = view.messages(self._with_share(reply, id, who) if note else reply)
-        message = interaction.message
+        await self._put(interaction, view.messages(self._with_share(reply, id, who) if note else reply), note)
+
+    async def _put(self, interaction: Interaction, parts: Sequence[Shown], note: str = "") -> None:
+        """These messages in place of the one that was pressed, and of those that stand with it."""
+        message, post = interaction.message, self._connection.club.post
         if message is None:
             return
-        memo = _memo(interaction, note)
-        before = await self._connection.club.post.recall(PLATFORM, memo) if note else None
-        stands: list[Any] = [row for row in before or () if row[0] != message.id]
+        memo = _memo(interaction, note) if note else f"parts:{message.id}"
+        stands: list[Any] = [row for row in await post.recall(PLATFORM, memo) or () if row[0] != message.id]
         spot = spot_of(interaction, private=bool(message.flags.ephemeral))
         kept: list[tuple[int, str, float]] = []
         for row, shown in zip(stands, parts[:-1], strict=False):
@@ -194,7 +243,10 @@ class Presses:
         for row in stands[len(parts) - 1 :]:
             await self._take_away([row])
         if note:
-            await self._remember(interaction, note, kept)
+            await _remember(self._connection, memo, kept)
+        elif stands or below:
+            await post.forget(PLATFORM, memo)
+            await _remember(self._connection, f"parts:{kept[-1][0]}", kept)
 
     async def _update(self, interaction: Interaction, shown: Shown, note: str) -> None:
         drawing = drawn(shown.rows, note)
@@ -224,13 +276,6 @@ class Presses:
         for row in rows:
             await self._connection.line.delete(_spot(0, row), int(row[0]))
 
-    async def _remember(self, interaction: Interaction, note: str, rows: Sequence[tuple[int, str, float]]) -> None:
-        """Keep, for as long as the tokens live, how to close what this reader has open: a restart makes no difference."""
-        until = datetime.fromtimestamp(min(born for _, _, born in rows) + TOKEN_LIVES, UTC)
-        await self._connection.club.post.remember(
-            PLATFORM, _memo(interaction, note), [list(row) for row in rows], until
-        )
-
     async def _share(self, interaction: Interaction, id: str, who: Who) -> None:
         """The passage for everybody; past the sharer's own place, others click before they read."""
         reply = await in_time(interaction, self._pressing(interaction, id, who), private=False)
@@ -257,12 +302,16 @@ class Presses:
         if isinstance(reply, Question):
             await self._work.put(interaction, reply, who)
             return
+        if reply.form is not None and not interaction.response.is_done():
+            await interaction.response.send_modal(forms.drawn(reply.form, id))
+            return
         if reply.deleted is not None:
             await self._delete(interaction, reply.deleted, who)
         if reply.passage is not None:
             await self._open(interaction, reply, id, id, who)
             return
         await respond(self._connection, interaction, view.messages(reply), private=reply.private)
+        await polls.over(self._connection, reply.over)
 
     async def _delete(self, interaction: Interaction, turn: str, who: Who) -> None:
         spot = Spot(int(interaction.channel_id or 0))

@@ -7,7 +7,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from adapters.discord import view
+from adapters.discord import polls, view
 from adapters.discord.books import File
 from adapters.discord.buttons import Interaction
 from adapters.discord.connection import SPELLED, Connection
@@ -184,6 +184,7 @@ class Slash:
             reply = await in_time(interaction, work(), private=quiet)
             if isinstance(reply, Reply):
                 await respond(self._connection, interaction, view.messages(reply), private=quiet or reply.private)
+                await polls.over(self._connection, reply.over)
             elif reply is not None:
                 await self._work.put(interaction, replace(reply, event=f"{key}:q"), who)
         finally:

@@ -1,11 +1,12 @@
 """What is shown on Discord: documents and buttons -> messages within the vendor's limits. Pure; sentences from core.strings."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.discord.text import markdown, units
-from core.document import Part, split
-from core.model import Answer, Attachment, Choice, Document, Emphasis, Notice, Paragraph, Reply, Text
+from core.document import Part, plain, split
+from core.model import Answer, Attachment, Ballot, Choice, Document, Emphasis, Notice, Paragraph, Reply, Text
 from core.strings import tell
 
 CONTENT = 2_000
@@ -17,6 +18,8 @@ NAME = 100
 """Characters of a thread's name and of what is offered while somebody types."""
 _HINTS = ("try_quote", "try_without_book")
 """Notices that name a way on: here a button says it."""
+
+_NOTE = re.compile(r"\s*\[\d+\]")
 
 Rows = tuple[tuple[Choice, ...], ...]
 
@@ -30,6 +33,8 @@ class Shown:
     further: tuple[Choice, ...] = ()
     """Footnotes there was no room for: they go behind a button."""
     files: tuple[Attachment, ...] = ()
+    ballot: Ballot | None = None
+    """The poll this is, where Discord takes it; elsewhere the words and buttons are it."""
 
 
 def messages(reply: Reply, *, hidden: bool = False) -> tuple[Shown, ...]:
@@ -39,7 +44,8 @@ def messages(reply: Reply, *, hidden: bool = False) -> tuple[Shown, ...]:
     files = reply.attachments
     if reply.picture is not None:
         files = (*files, Attachment(_picture_name(reply.picture), reply.picture, "image"))
-    shown[-1] = replace(shown[-1], rows=fitted(reply.choices), files=files)
+    ballot = reply.ballot if len(shown) == 1 else None
+    shown[-1] = replace(shown[-1], rows=fitted(reply.choices), files=files, ballot=ballot)
     return tuple(shown)
 
 
@@ -75,6 +81,16 @@ def with_further(shown: Shown, choice: Choice) -> Shown:
     else:
         rows.insert(at + 1, [choice])
     return replace(shown, rows=tuple(tuple(row) for row in rows), further=())
+
+
+def name(document: Document) -> str:
+    """What a thread about this is called: its first words, without the numbers of its notes."""
+    words = " ".join(_NOTE.sub("", plain(document)).split()) or "…"
+    if units(words) <= NAME:
+        return words
+    while units(words) >= NAME:
+        words = words[:-1]
+    return f"{words.rstrip()}…"
 
 
 def draft(document: Document) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import discord
 
-from adapters.discord import deliveries, view
+from adapters.discord import deliveries, polls, view
 from adapters.discord.answers import Answers, packed, unpacked
 from adapters.discord.books import Books, File
 from adapters.discord.buttons import Interaction
@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 PROMPT = 0.5
 """Seconds in which an answer is expected to be there at once; after them it is acknowledged and answered later."""
+_UNSEEN = ("vote", "votes", "remark")
+"""What nobody waits for an answer to: its failures are told to the log alone."""
 _AGAIN = (1.0, 3.0, 10.0, 30.0)
 """Seconds before something that failed by the network or at the vendor is tried again; the last one from then on."""
 
@@ -55,7 +57,7 @@ class Work:
 
     def _add(self, event: Event) -> None:
         spot = read_spot(event.payload["spot"])
-        asks = event.payload["do"] in ("ask", "put")
+        asks = event.payload["do"] in ("ask", "put") and not event.payload.get("unasked")
         if asks:
             self.typing.begin(spot)  # whoever asks sees at once that they were heard, also when others are first
 
@@ -147,6 +149,9 @@ class Work:
 
     async def _give_up(self, event: Event, error: Exception) -> None:
         """The vendor takes something we made for none of its limits: ours to mend, and still there is a sentence."""
+        if event.payload["do"] in _UNSEEN:
+            log.warning("nothing came of it", exc_info=error, extra={"event_key": event.key})
+            return
         who, spot = Who.read(event.payload), read_spot(event.payload["spot"])
         said = Shown(view.sentence(self._connection.sentence(error, who.reader.locale)))
         try:
@@ -166,15 +171,19 @@ class Work:
         except (Gone, Unwritable, discord.HTTPException):
             raise
         except Exception as error:  # the outer edge of one event: whatever it is, there is a sentence
-            if passes(error):
+            if passes(error) or payload["do"] in _UNSEEN:
                 raise
             said = Shown(view.sentence(self._connection.sentence(error, reader.locale)))
             await deliveries.show(self._connection, who.conversation, spot, key, [said])
 
     def _act(self, payload: Any, event: str, key: str, who: Who, reader: Reader, spot: Spot) -> "Awaitable[None]":
         match payload["do"]:
-            case "ask":
+            case "ask" | "remark":
                 return self._ask(payload, event, key, who, reader, spot)
+            case "vote":
+                return polls.counted(self._connection, payload, reader)
+            case "votes":
+                return polls.caught_up(self._connection, str(payload["poll"]))
             case "put":
                 question = unpacked(payload["question"], event, who, reader)
                 return self._answers.ask(question, who, spot, key)
@@ -188,6 +197,10 @@ class Work:
     async def _ask(self, payload: Any, event: str, key: str, who: Who, reader: Reader, spot: Spot) -> None:
         desk, post = self._connection.desk, self._connection.club.post
         question = desk.question(who.conversation, reader, payload["text"], event=event, private=who.direct)
+        if who.conversation.thread is not None and await self._remarked(payload, question, key, who, spot):
+            return
+        if payload["do"] == "remark":
+            return
         earlier = None
         if payload.get("reply_to"):
             earlier = await post.turn_of(who.conversation, str(payload["reply_to"]))
@@ -197,6 +210,22 @@ class Work:
             start = await post.turn_of(replace(who.conversation, thread=None), who.conversation.thread)
             earlier = latest.id if latest is not None else start
         await self._answers.ask(replace(question, reply_to=earlier), who, spot, key)
+
+    async def _remarked(self, payload: Any, question: Question, key: str, who: Who, spot: Spot) -> bool:
+        """Keep what is said in the thread of a question for all as an answer to it, unless it follows up on an answer of ours.
+
+        Whoever addressed the bot is thanked; people who talk to each other are left alone.
+        """
+        post, where, replied = self._connection.club.post, who.conversation, payload.get("reply_to")
+        if replied and await post.turn_of(where, str(replied)) is not None:
+            return False
+        start = await post.turn_of(replace(where, thread=None), where.thread or "")
+        question = replace(question, reply_to=start)
+        kept = await self._connection.desk.remarked(question)
+        if kept and not payload.get("unasked"):
+            said = Shown(view.sentence(say("discuss_noted", question.reader.locale)))
+            await deliveries.show(self._connection, where, spot, key, [said])
+        return kept
 
     async def _say(self, payload: Any, key: str, who: Who, reader: Reader, spot: Spot) -> None:
         """A command's reply for something written without a command: help for an empty mention, a hint."""

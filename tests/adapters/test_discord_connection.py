@@ -195,6 +195,7 @@ def test_the_invite_asks_for_exactly_what_is_needed() -> None:
         "create_public_threads",
         "attach_files",
         "read_message_history",
+        "send_polls",
     }
     assert rights.missing(discord.Permissions.none())
     assert rights.missing(discord.Permissions(administrator=True)) == []

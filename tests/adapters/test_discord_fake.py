@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import discord
@@ -11,6 +12,7 @@ import pytest
 import yarl
 from discord import app_commands
 
+from adapters.discord.line import Line
 from tests.fakes.discord import FakeDiscord, Member, buttons, labels
 from tests.fakes.discord import discord as pretended
 
@@ -34,7 +36,9 @@ class Echo(discord.Client):
     """The smallest bot that uses everything."""
 
     def __init__(self, *, content: bool = False) -> None:
-        intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=content)
+        intents = discord.Intents(
+            guilds=True, guild_messages=True, dm_messages=True, guild_polls=True, message_content=content
+        )
         super().__init__(intents=intents, allowed_mentions=discord.AllowedMentions.none(), guild_ready_timeout=0)
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
         self.heard: list[discord.Message] = []
@@ -251,6 +255,51 @@ async def test_links_to_files_end_and_a_fresh_message_brings_a_fresh_link(fake: 
             await bot.heard[0].attachments[0].read()
         again = await bot.heard[0].channel.fetch_message(bot.heard[0].id)
         assert await again.attachments[0].read() == b"abc"
+
+
+async def test_polls_are_made_voted_in_told_by_their_intents_and_ended_as_the_vendor_does(
+    fake: FakeDiscord, mara: Member
+) -> None:
+    channel = _channel(fake)
+    people = [mara, *(fake.member(f"Voter {number}", channel.server) for number in range(104))]
+    async with running(fake) as bot:
+        there = bot.get_channel(channel.id)
+        assert isinstance(there, discord.TextChannel)
+        for wrong in (discord.Poll("W" * 301, timedelta(hours=1)), discord.Poll("Which?", timedelta(hours=769))):
+            with pytest.raises(discord.HTTPException) as caught:
+                await there.send(poll=wrong.add_answer(text="Emma"))
+            assert caught.value.code == 50035
+        poll = discord.Poll("Which?", timedelta(hours=1)).add_answer(text="Emma").add_answer(text="Hamlet")
+        sent = await there.send(poll=poll)
+        with pytest.raises(discord.HTTPException) as caught:
+            await sent.edit(content="x")
+        assert caught.value.code == 520003
+        told: list[tuple[str, int]] = []
+
+        async def heard(event: discord.RawPollVoteActionEvent) -> None:
+            told.append(("add", event.answer_id))
+
+        async def lost(event: discord.RawPollVoteActionEvent) -> None:
+            told.append(("remove", event.answer_id))
+
+        bot.on_raw_poll_vote_add, bot.on_raw_poll_vote_remove = heard, lost  # type: ignore[attr-defined]
+        message = channel.messages[sent.id]
+        for member in people:
+            await member.vote(channel, message, "Emma")
+        await mara.vote(channel, message, "Hamlet")
+        emma, hamlet = (answer.id for answer in sent.poll.answers) if sent.poll else (0, 0)
+        await fake.until(lambda: len(told) == 107)
+        assert told[-2:] == [("remove", emma), ("add", hamlet)]
+        voters = await Line(bot, lambda: datetime.now(UTC)).voters(channel.id, sent.id)
+        assert voters == {str(member.id): str(hamlet if member is mara else emma) for member in people}
+        ended = await sent.end_poll()
+        assert ended.poll is not None
+        assert ended.poll.is_finalised()
+        with pytest.raises(discord.HTTPException) as caught:
+            await sent.end_poll()
+        assert caught.value.code == 520001
+        with pytest.raises(AssertionError, match="over"):
+            await mara.vote(channel, message, "Emma")
 
 
 async def test_calling_what_does_not_exist_fails_the_test() -> None:

@@ -12,7 +12,7 @@ EMBED_TOTAL, EMBEDS, EMBED_TITLE, EMBED_TEXT, FIELDS, FIELD_NAME, FIELD_VALUE = 
 OPTIONS, OPTION = 25, 100
 CHOICES, CHOICE = 25, 100
 FILE_BYTES = 10_000_000
-MODAL_TITLE, MODAL_ROWS = 45, 5
+MODAL_TITLE, MODAL_ROWS, INPUT_LABEL, INPUT_TEXT = 45, 5, 45, 4_000
 NAMES = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 _ROW, _BUTTON, _SELECT, _INPUT, _LABEL = 1, 2, 3, 4, 18
@@ -49,7 +49,7 @@ def check_message(body: Mapping[str, Any], files: int, *, editing: bool = False)
     if "allowed_mentions" not in body and (not editing or content):
         raise invalid("allowed_mentions: this project promises to send them always (P12)")
     # What is blank at its ends is cut by the vendor, so a message of spaces is an empty one.
-    if not editing and not content.strip() and not embeds and not files:
+    if not editing and not content.strip() and not embeds and not files and not body.get("poll"):
         raise Refusal(400, 50006, "Cannot send an empty message")
 
 
@@ -127,10 +127,23 @@ def check_choices(choices: list[Payload]) -> None:
 
 
 def check_modal(data: Payload) -> None:
+    if not 1 <= units(data.get("custom_id") or "") <= CUSTOM_ID:
+        raise invalid("custom_id: BASE_TYPE_BAD_LENGTH")
     if units(data.get("title") or "") > MODAL_TITLE or not data.get("title"):
         raise invalid("title: BASE_TYPE_BAD_LENGTH")
-    if not 1 <= len(data.get("components") or []) <= MODAL_ROWS:
+    rows = data.get("components") or []
+    if not 1 <= len(rows) <= MODAL_ROWS:
         raise invalid("components: BASE_TYPE_BAD_LENGTH")
+    for row in rows:
+        if row["type"] not in (_ROW, _LABEL):
+            raise invalid("components: unknown type")
+        [item] = row["components"] if row["type"] == _ROW else [row["component"]]
+        label = item.get("label") if row["type"] == _ROW else row.get("label")
+        if item["type"] != _INPUT or not 1 <= units(label or "") <= INPUT_LABEL:
+            raise invalid(f"components.label: Must be between 1 and {INPUT_LABEL} in length.")
+        most = item.get("max_length") or INPUT_TEXT
+        if most > INPUT_TEXT or units(item.get("value") or "") > most:
+            raise invalid(f"components.value: Must be {most} or fewer in length.")
 
 
 def check_commands(commands: list[Payload]) -> None:

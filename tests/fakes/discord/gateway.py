@@ -16,6 +16,7 @@ DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID_SESSION, HELLO, ACK = 
 PRESENCE, VOICE, MEMBERS = 3, 4, 8
 
 GUILDS, GUILD_MESSAGES, DIRECT_MESSAGES, MESSAGE_CONTENT = 1 << 0, 1 << 9, 1 << 12, 1 << 15
+GUILD_POLLS, DIRECT_POLLS = 1 << 24, 1 << 25
 PRIVILEGED = (1 << 1) | (1 << 8) | MESSAGE_CONTENT
 HEARTBEAT_MS = 41_250
 
@@ -221,6 +222,7 @@ def censored(message: Payload, bot_id: int) -> Payload:
     if direct or mentioned or message["author"]["id"] == str(bot_id):
         return message
     shown = message | {"content": "", "attachments": [], "embeds": [], "components": []}
+    shown.pop("poll", None)
     if referenced := message.get("referenced_message"):
         shown["referenced_message"] = censored(referenced | {"guild_id": message["guild_id"]}, bot_id)
     return shown

@@ -254,8 +254,13 @@ class Interactions:
 
     async def _change(self, invocation: Invocation, id: int | None, body: Payload, files: list[Sent]) -> None:
         message = self._kept(invocation, id)
+        loading = bool(message["flags"] & world.LOADING)
+        if loading and body.get("poll"):
+            if message["flags"] & world.EPHEMERAL:
+                raise invalid("poll: nobody can vote in a message that only one person sees")
+            message["content"] = ""
+        self._rest.change(invocation.channel, message, body | {"was_loading": loading}, files)
         message["flags"] &= ~world.LOADING
-        self._rest.change(invocation.channel, message, body, files)
         if not message["flags"] & world.EPHEMERAL:
             await self._rest.tell("MESSAGE_UPDATE", invocation.channel, message)
 

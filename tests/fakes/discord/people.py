@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tests.fakes.discord import world
+from tests.fakes.discord.checks import units
 from tests.fakes.discord.gateway import GUILDS
 from tests.fakes.discord.interactions import (
     AUTOCOMPLETE,
@@ -163,6 +164,11 @@ class Member:
         invocation = self._discord.interactions.begin(COMPONENT, self.person, channel, message)
         return await self._tell(invocation, {"custom_id": custom_id, "component_type": 2, "id": 2})
 
+    async def vote(self, channel: Channel, message: Payload, answer: str | None) -> None:
+        """Choose an answer of a poll by its words; None takes the vote back."""
+        assert channel.bits(self.person) & world.VIEW_CHANNEL
+        await self._discord.rest.polls.vote(channel, message, self.person, answer)
+
     async def pick(self, channel: Channel, message: Payload, value: str) -> Invocation:
         """Choose an entry of the message's select menu by its value or label."""
         for row in message["components"]:
@@ -177,12 +183,15 @@ class Member:
     async def submit(self, invocation: Invocation, texts: Mapping[str, str]) -> Invocation:
         """Fill in the modal that an invocation brought, its text fields by label, and send it."""
         assert invocation.modal is not None
-        rows = []
+        rows: list[Payload] = []
         for row in invocation.modal["components"]:
             for item in row.get("components") or [row["component"]]:
                 label = item.get("label") or row.get("label")
                 value = texts.get(label, item.get("value") or "")
-                rows.append({"type": 1, "components": [{"type": 4, "custom_id": item["custom_id"], "value": value}]})
+                assert units(value) <= (item.get("max_length") or 4_000), "the client lets nobody write more"
+                filled = {"type": 4, "custom_id": item["custom_id"], "value": value}
+                inside: Payload = {"components": [filled]} if "components" in row else {"component": filled}
+                rows.append({"type": row["type"], **inside})
         sent = self._discord.interactions.begin(MODAL_SUBMIT, self.person, invocation.channel, invocation.message)
         return await self._tell(sent, {"custom_id": invocation.modal["custom_id"], "components": rows})
 

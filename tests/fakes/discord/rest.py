@@ -9,6 +9,7 @@ from tests.fakes.discord import checks, world
 from tests.fakes.discord.cdn import FileServer
 from tests.fakes.discord.checks import Refusal, invalid
 from tests.fakes.discord.gateway import DIRECT_MESSAGES, GUILD_MESSAGES, GUILDS, MESSAGE_CONTENT, Gateway, censored
+from tests.fakes.discord.polls import Polls, check_poll
 from tests.fakes.discord.wire import Sent, body_of, reply
 from tests.fakes.discord.world import Channel, Payload, Person, Snowflakes, World, brief, moment
 
@@ -30,6 +31,7 @@ class Rest:
         self.invites: set[int] = set()
         self._old_edits: dict[int, int] = {}
         self.nonces: dict[tuple[int, str], Payload] = {}
+        self.polls = Polls(world, gateway, clock, self.tell)
 
     def routes(self) -> list[tuple[str, str, Handler]]:
         message = "/channels/{channel}/messages/{message}"
@@ -59,6 +61,8 @@ class Rest:
             ("PUT", message + "/reactions/{emoji}/@me", self.react),
             ("DELETE", message + "/reactions/{emoji}/@me", self.unreact),
             ("POST", message + "/threads", self.thread),
+            ("GET", "/channels/{channel}/polls/{message}/answers/{answer}", self.voters),
+            ("POST", "/channels/{channel}/polls/{message}/expire", self.expire),
         ]
 
     # The bot itself
@@ -232,6 +236,14 @@ class Rest:
 
     def post(self, channel: Channel, author: Person, body: Payload, files: list[Sent], **more: Any) -> Payload:
         """Keep a new message, its pings worked out the way the vendor does."""
+        poll = body.get("poll")
+        if poll is not None:
+            if author is self._world.bot:
+                self._may(channel, world.SEND_POLLS)
+            if int(body.get("flags") or 0) & world.EPHEMERAL:
+                raise invalid("poll: nobody can vote in a message that only one person sees")
+            check_poll(poll)
+            more["poll"] = self.polls.made(poll)
         kept = [self._files.keep(file, str(channel.id)) for file in files]
         channel.archived = False
         message = self._world.message(channel, author, (body.get("content") or "").strip(), attachments=kept, **more)
@@ -284,6 +296,14 @@ class Rest:
 
     def change(self, channel: Channel, message: Payload, body: Payload, files: list[Sent]) -> None:
         checks.check_message(body, len(files), editing=True)
+        if "poll" in message:
+            raise Refusal(400, 520003, "Cannot edit a poll message")
+        if body.get("poll"):  # only the message that says "thinking" becomes one
+            if not body.get("was_loading"):
+                raise invalid("poll: Cannot add a poll to a message")
+            self._may(channel, world.SEND_POLLS)
+            check_poll(body["poll"])
+            message["poll"] = self.polls.made(body["poll"])
         if "content" in body:
             message["content"] = (body["content"] or "").strip()
         if "embeds" in body:
@@ -294,7 +314,7 @@ class Rest:
             kept = {item["id"] for item in body["attachments"]}
             message["attachments"] = [item for item in message["attachments"] if item["id"] in kept]
         message["attachments"] = message["attachments"] + [self._files.keep(file, str(channel.id)) for file in files]
-        if not message["content"] and not message["embeds"] and not message["attachments"]:
+        if not (message["content"] or message["embeds"] or message["attachments"] or "poll" in message):
             raise Refusal(400, 50006, "Cannot send an empty message")
         message["edited_timestamp"] = moment(self._clock())
 
@@ -341,6 +361,17 @@ class Rest:
             "THREAD_CREATE", thread.wire() | {"newly_created": True}, server_id=channel.server.id, intent=GUILDS
         )
         return reply(thread.wire())
+
+    async def voters(self, request: web.Request) -> web.Response:
+        channel = self._channel(request)
+        self._may(channel, world.READ_HISTORY)
+        return reply(self.polls.voters(request, self._message(request, channel)))
+
+    async def expire(self, request: web.Request) -> web.Response:
+        channel = self._channel(request)
+        message = self._message(request, channel)
+        await self.polls.expire(channel, message)
+        return reply(self.shown(channel, message))
 
     # Shared with interactions and people
 

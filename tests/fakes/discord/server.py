@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.fakes.discord.buckets import WINDOW, Buckets
 from tests.fakes.discord.cdn import FileServer
 from tests.fakes.discord.checks import Refusal
-from tests.fakes.discord.gateway import MESSAGE_CONTENT, Gateway
+from tests.fakes.discord.gateway import GUILDS, MESSAGE_CONTENT, Gateway
 from tests.fakes.discord.interactions import Interactions
 from tests.fakes.discord.journal import Entry, Journal
 from tests.fakes.discord.people import Member
@@ -178,6 +178,12 @@ class FakeDiscord:
 
     def channel(self, server: Server, name: str = "reading") -> Channel:
         return self.world.channel(server, name)
+
+    async def deny(self, channel: Channel, bits: int) -> None:
+        """Somebody who manages the channel takes these permissions from the bot there (0: gives all back)."""
+        channel.denied_bot = bits
+        assert channel.server is not None
+        await self.gateway.dispatch("CHANNEL_UPDATE", channel.wire(), server_id=channel.server.id, intent=GUILDS)
 
     def grant_message_content(self) -> None:
         """As the developer portal does."""

@@ -22,13 +22,16 @@ MANAGE_CHANNELS = 1 << 4
 MANAGE_MESSAGES = 1 << 13
 CREATE_PUBLIC_THREADS = 1 << 35
 SEND_IN_THREADS = 1 << 38
+SEND_POLLS = 1 << 49
 ADMINISTRATOR = 1 << 3
 
 MEMBERS_DO = VIEW_CHANNEL | SEND_MESSAGES | READ_HISTORY | ATTACH_FILES | ADD_REACTIONS | SEND_IN_THREADS
-BOT_NEEDS = VIEW_CHANNEL | SEND_MESSAGES | SEND_IN_THREADS | ATTACH_FILES | READ_HISTORY | CREATE_PUBLIC_THREADS
+BOT_NEEDS = (
+    VIEW_CHANNEL | SEND_MESSAGES | SEND_IN_THREADS | ATTACH_FILES | READ_HISTORY | CREATE_PUBLIC_THREADS | SEND_POLLS
+)
 
 TEXT, DIRECT, PUBLIC_THREAD = 0, 1, 11
-DEFAULT, REPLY, THREAD_CREATED = 0, 19, 18
+DEFAULT, REPLY, THREAD_CREATED, POLL_RESULT = 0, 19, 18, 46
 EPHEMERAL = 1 << 6
 LOADING = 1 << 7
 
@@ -150,7 +153,7 @@ class Channel:
         if self.parent is not None:
             return self.parent.bits(person)
         if self.server is None:
-            return MEMBERS_DO | EMBED_LINKS
+            return MEMBERS_DO | EMBED_LINKS | SEND_POLLS
         bits = self.server.everyone
         if person.bot:
             bits = (bits | self.server.bot_role) & ~self.denied_bot
