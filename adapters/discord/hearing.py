@@ -93,18 +93,23 @@ class Hearing:
     async def _unaddressed(self, message: discord.Message, who: Who) -> bool:
         """A reply without its ping, a follow-up in the thread of an answer: a question where its words may be read."""
         replied = message.reference.message_id if message.reference is not None else None
-        post = self._connection.club.post
-        ours = replied is not None and await post.turn_of(who.conversation, str(replied)) is not None
-        follows = False
-        if replied is None and who.conversation.thread is not None and not message.mentions:
-            parent = replace(who.conversation, thread=None)
-            follows = await post.turn_of(parent, who.conversation.thread) is not None
-        if not ours and not follows:
+        post, where = self._connection.club.post, who.conversation
+        ours = replied is not None and await post.turn_of(where, str(replied)) is not None
+        follows = talks = False
+        if not ours and where.thread is not None:
+            start = await post.turn_of(replace(where, thread=None), where.thread)
+            talks = start is not None and await self._connection.club.meeting.discussions.is_topic(where, start)
+            follows = start is not None and replied is None and not message.mentions
+        if not ours and not follows and not talks:
             return False
         if text := self._words(message):
-            return await self._take(message, who, {"do": "ask", "text": text})
+            # In the thread of a question for all, people answer that and each other: what asks another is not for us.
+            do = "ask" if ours or follows else "remark"
+            return await self._take(message, who, {"do": do, "text": text, "unasked": talks})
         if message.attachments or message.stickers:
             return False
+        if talks and not (await self._connection.club.settings(where)).get("replies"):
+            return False  # nobody wants it read
         hint = f"hint:{who.conversation.thread or who.conversation.channel}"
         if await post.recall(PLATFORM, hint) is not None:
             return False
