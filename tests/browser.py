@@ -1,7 +1,7 @@
 """A real browser for tests: headless Chromium that can reach this machine only, and a page that tells what it saw."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,22 @@ async def open_browser() -> AsyncIterator[Browser]:
             yield browser
         finally:
             await browser.close()
+
+
+_shared = AsyncExitStack()
+_found: list[Browser] = []
+
+
+async def shared_browser() -> Browser:
+    """The one browser of all tests that run in the session's loop and use the fixture `browsing`, which closes it."""
+    if not _found:
+        _found.append(await _shared.enter_async_context(open_browser()))
+    return _found[0]
+
+
+async def close_shared_browser() -> None:
+    _found.clear()
+    await _shared.aclose()
 
 
 async def open_page(browser: Browser, **options: Any) -> tuple[Page, Seen]:

@@ -6,9 +6,11 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 # Whoever runs the tests may have a bot of their own configured; no test may read those settings, files or keys.
 _FOREIGN = re.compile(
@@ -47,6 +49,15 @@ def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_refuse_the_network)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browsing() -> AsyncIterator[None]:
+    """For tests in the session's loop: what they have of `shared_browser` is closed at the end."""
+    yield
+    from tests.browser import close_shared_browser  # slow to import; whoever needed it has done so
+
+    await close_shared_browser()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

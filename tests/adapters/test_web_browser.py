@@ -20,12 +20,12 @@ from core.tags import tag
 from tests.adapters.web_served import HERE, Served, serve_web
 from tests.books.lantern_epub import lantern_house as lantern_file
 from tests.books.pdfs import RIGHT, Sheet, half_scanned, prose
-from tests.browser import Seen, open_browser, open_page
+from tests.browser import Seen, open_page, shared_browser
 from tests.clubs import TestClub, book_of, lantern_house, open_club
 from tests.fakes.model import ScriptedModel
 from tests.parts import needs_chromium
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures("browsing")]
 
 GREEN_INK = "Mara kept the lighthouse log in green ink."
 QUESTION = "What did Mara keep the log in?"
@@ -61,8 +61,8 @@ async def sit_down(
         served = await stack.enter_async_context(serve_web(club, folder / "web"))
         if shelved:
             await club.shelve(lantern_house())
-        browser = await stack.enter_async_context(open_browser())
-        page, seen = await open_page(browser, **options)
+        page, seen = await open_page(await shared_browser(), **options)
+        stack.push_async_callback(page.context.close)
         await page.goto(served.address)
         yield Desk(club, served, page, seen)
         assert seen.complaints == []

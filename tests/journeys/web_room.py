@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.async_api import Locator, Page
 
 from tests import programs
-from tests.browser import Seen, open_browser, open_page
+from tests.browser import Seen, open_page, shared_browser
 from tests.journeys.room import PATIENCE, Capability, Room
 
 _TEXT = """element => {
@@ -180,8 +180,8 @@ class WebRoom:
     async def _here(self) -> Page:
         await self._running()
         if self._page is None:
-            browser = await self._open.enter_async_context(open_browser())
-            self._page, self._watched = await open_page(browser)
+            self._page, self._watched = await open_page(await shared_browser())
+            self._open.push_async_callback(self._page.context.close)
             await self._page.goto(f"http://127.0.0.1:{self._port}/")
         return self._page
 
