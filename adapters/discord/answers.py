@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.discord import deliveries, view
+from adapters.discord.alarms import Alarms
 from adapters.discord.connection import Connection
 from adapters.discord.drafts import Draft
 from adapters.discord.line import Gone, Unwritable
 from adapters.discord.spots import PLATFORM, Spot, Who
 from adapters.discord.view import Shown
+from core.errors import LoccitError, OperatorError, UpstreamError
 from core.model import (
     Answered,
     Choice,
     Conversation,
     Drafting,
     Emphasis,
+    Notice,
     Paragraph,
     Question,
     Reader,
@@ -56,6 +59,7 @@ class Answers:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._alarms = Alarms(connection)
         self._running: dict[str, _Running] = {}
         self.kept = asyncio.Event()
 
@@ -108,6 +112,10 @@ class Answers:
                         await self._show(event.turn, question.reader, who, spot, key)
                         if event.kept:
                             self.kept.set()
+                            await self._alarms.raise_for(event.turn.answer.notices)
+        except (UpstreamError, OperatorError) as error:
+            await draft.finish()
+            await self._failed(question, who, spot, key, error)
         except asyncio.CancelledError:
             await draft.finish()
             if not running.stopped:
@@ -118,6 +126,15 @@ class Answers:
             await deliveries.show(connection, where, spot, key, [Shown(view.draft_end(document))])
         finally:
             await draft.finish()
+
+    async def _failed(self, question: Question, who: Who, spot: Spot, key: str, error: LoccitError) -> None:
+        """The sentence with a way to ask again; what has to be mended is told to who can. Raises what that does not mend."""
+        reply = await self._connection.desk.failed(question, error, private=who.direct)
+        if reply is None:
+            raise error
+        log.error("failed", exc_info=error, extra={"key": error.key})
+        await deliveries.show(self._connection, who.conversation, spot, key, view.messages(reply))
+        await self._alarms.raise_for([Notice(error.key, error.params)])
 
     async def _show(self, turn: Turn, reader: Reader, who: Who, spot: Spot, key: str) -> None:
         """Bring an answer to where it was asked, and say that it is there."""

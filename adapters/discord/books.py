@@ -63,6 +63,13 @@ class Books:
         self._connection = connection
         self._api_host = api_host
 
+    async def ask(self, file: File, who: Who, reader: Reader, spot: Spot, key: str) -> None:
+        """Somebody sent a file to nobody in particular: ask whether it is for the club. Nothing is fetched for that."""
+        desk, where = self._connection.desk, who.conversation
+        reply = await desk.seen(where, reader, file.name, file.size, asdict(file), event=key)
+        if reply is not None:
+            await deliveries.show(self._connection, where, spot, key, view.messages(reply))
+
     async def take(self, file: File, who: Who, reader: Reader, spot: Spot, key: str) -> None:
         """Fetch the file and add it. Raises LoccitError, whose sentence takes the place of the progress message."""
         if file.size > MOST:

@@ -59,6 +59,14 @@ async def show(
     return messages
 
 
+async def take_away(connection: Connection, spot: Spot, key: str) -> None:
+    """Delete what stands there as the answer to `key`."""
+    for part, found in (await connection.club.post.delivered(key)).items():
+        if found.message is not None:
+            await connection.line.delete(spot, int(found.message))
+        await connection.club.post.withdrawn(key, part)
+
+
 async def whole(connection: Connection, where: Conversation, shown: Shown, locale: str | None) -> Shown:
     """The message with a button to the notes it has no room for, kept so that it works after a restart."""
     if not shown.further:

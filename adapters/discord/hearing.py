@@ -7,11 +7,13 @@ from typing import Any
 
 import discord
 
+from adapters.discord import deliveries
 from adapters.discord.answers import Answers
 from adapters.discord.books import File
 from adapters.discord.connection import Connection
 from adapters.discord.spots import PLATFORM, Spot, Who, who_wrote
 from adapters.discord.work import Work
+from core.desk import may_be_book
 from core.model import Event
 
 _BOOKS = frozenset((".epub", ".pdf", ".mobi", ".azw", ".azw3", ".fb2", ".docx", ".html", ".htm", ".md", ".txt", ".zip"))
@@ -33,7 +35,8 @@ class Hearing:
             await self._connection.club.post.remember(PLATFORM, f"direct:{message.channel.id}", True)
         who = who_wrote(message, await self._connection.locale_of(message.author.id))
         if not who.direct and self._me not in {user.id for user in message.mentions}:
-            return await self._unaddressed(message, who)
+            seen = await self._seen(message, who)
+            return await self._unaddressed(message, who) or seen
         return await self._addressed(message, who)
 
     async def heard_again(self, message: discord.Message) -> None:
@@ -52,10 +55,7 @@ class Hearing:
         """A question was deleted: its answer goes, too."""
         key = f"{PLATFORM}:{channel}:{message}"
         self._answers.drop(key)
-        for part, found in (await self._connection.club.post.delivered(key)).items():
-            if found.message is not None:
-                await self._connection.line.delete(Spot(channel), int(found.message))
-            await self._connection.club.post.withdrawn(key, part)
+        await deliveries.take_away(self._connection, Spot(channel), key)
 
     @property
     def _me(self) -> int:
@@ -89,6 +89,19 @@ class Hearing:
             # With words beside it a picture is a picture: only what looks like a book is one.
             found = [file for file in found if _looks_like_a_book(file.name)]
         return found
+
+    async def _seen(self, message: discord.Message, who: Who) -> bool:
+        """Books that came with words to others, where those may be read: it is asked whether they are for the club."""
+        files = [
+            File.of(file, message.channel.id, message.id)
+            for file in message.attachments
+            if may_be_book(file.filename, file.content_type or "")
+        ]
+        new = [
+            await self._take(message, who, {"do": "seen", "file": asdict(file)}, key=f"{_key(message)}:{file.id}")
+            for file in files
+        ]
+        return any(new)
 
     async def _unaddressed(self, message: discord.Message, who: Who) -> bool:
         """A reply without its ping, a follow-up in the thread of an answer: a question where its words may be read."""

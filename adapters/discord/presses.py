@@ -18,7 +18,7 @@ from adapters.discord.spots import PLATFORM, TOKEN_LIVES, Spot, Who, spot_of, wh
 from adapters.discord.view import Shown
 from adapters.discord.work import PROMPT, Work
 from core.errors import Missing
-from core.model import Choice, Event, Question, Reply
+from core.model import Arrival, Choice, Event, Question, Reply
 from core.strings import say
 
 _Result = TypeVar("_Result")
@@ -305,6 +305,9 @@ class Presses:
         if reply.form is not None and not interaction.response.is_done():
             await interaction.response.send_modal(forms.drawn(reply.form, id))
             return
+        if reply.arrival is not None:
+            await self._arrived(interaction, reply.arrival, who)
+            return
         if reply.deleted is not None:
             await self._delete(interaction, reply.deleted, who)
         if reply.passage is not None:
@@ -312,6 +315,20 @@ class Presses:
             return
         await respond(self._connection, interaction, view.messages(reply), private=reply.private)
         await polls.over(self._connection, reply.over)
+
+    async def _arrived(self, interaction: Interaction, arrival: Arrival, who: Who) -> None:
+        """The file that was asked about, taken in where the question stands; or the question is taken away."""
+        spot = Spot(int(interaction.channel_id or 0))
+        if interaction.response.is_done():  # it took its time: what says so goes
+            await interaction.delete_original_response()
+        else:
+            await interaction.response.defer()
+        if not arrival.wanted:
+            await deliveries.take_away(self._connection, spot, arrival.event)
+            return
+        payload = {"do": "add", "file": dict(arrival.file), "spot": asdict(spot), "shown_as": arrival.event}
+        lane = self._work.lane(who.conversation)
+        await self._work.take(Event(arrival.key, PLATFORM, lane, payload | who.written()))
 
     async def _delete(self, interaction: Interaction, turn: str, who: Who) -> None:
         spot = Spot(int(interaction.channel_id or 0))

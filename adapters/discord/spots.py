@@ -51,7 +51,8 @@ class Who:
 
 
 def _fields(value: Conversation | Reader) -> dict[str, Any]:
-    return {key: kept for key, kept in asdict(value).items() if kept is not None}
+    """As JSON values; a person's name is for what is said now and goes on no record."""
+    return {key: kept for key, kept in asdict(value).items() if kept is not None and key != "name"}
 
 
 def read_spot(payload: Mapping[str, Any]) -> Spot:
@@ -85,7 +86,8 @@ def who_wrote(message: discord.Message, locale: str | None) -> Who:
         return Who(conversation_of(channel, None), Reader(str(author.id), locale, manages=True), direct=True)
     may = isinstance(author, discord.Member) and manages(_permissions(channel, author))
     own = locale or locale_of(message.guild.preferred_locale)
-    return Who(conversation_of(channel, message.guild.id), Reader(str(author.id), own, manages=may))
+    reader = Reader(str(author.id), own, manages=may, name=author.display_name)
+    return Who(conversation_of(channel, message.guild.id), reader)
 
 
 def _permissions(channel: Any, member: discord.Member) -> discord.Permissions:
@@ -105,7 +107,8 @@ def who_used(interaction: "discord.Interaction[Any]") -> Who:
         channel = Conversation(PLATFORM, str(interaction.channel_id))
         return Who(channel, Reader(id, locale, manages=True), direct=True)
     where = conversation_of(interaction.channel, interaction.guild_id)
-    return Who(where, Reader(id, locale, manages=manages(interaction.permissions)))
+    reader = Reader(id, locale, manages=manages(interaction.permissions), name=interaction.user.display_name)
+    return Who(where, reader)
 
 
 def spot_of(interaction: "discord.Interaction[Any]", *, private: bool = False) -> Spot:

@@ -187,6 +187,8 @@ class Work:
             case "put":
                 question = unpacked(payload["question"], event, who, reader)
                 return self._answers.ask(question, who, spot, key)
+            case "seen":
+                return self._books.ask(File.read(payload["file"]), who, reader, spot, key)
             case "add":
                 return self._books.take(File.read(payload["file"]), who, reader, spot, key)
             case "say":

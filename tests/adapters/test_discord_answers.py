@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import UpstreamError
+from core.errors import OperatorError, UpstreamError
 from core.model import Conversation
 from tests.adapters.discord_club import Site, discord_site, items, said, text_of
 from tests.adapters.discord_hostile import hostile
@@ -274,6 +274,30 @@ async def test_a_question_kept_through_an_outage_is_answered_once_when_the_provi
         down[0] = False
         late = await site.answer_to(asked, lambda text: "In green ink" in text)
         assert late["id"] != interim["id"]
+
+
+async def test_what_must_be_mended_reaches_whose_bot_it_is_once_and_the_question_can_be_asked_again(site: Site) -> None:
+    broken = [True]
+
+    def answer(_: object) -> str | Exception:
+        return OperatorError("model_quota") if broken[0] else "Lighthouses of that kind were built around 1870."
+
+    site.model = ScriptedModel(answer)
+    owner = next(iter(site.fake.world.people.values()))
+    async with site.running():
+        await site.shelve()
+        await site.ask(LOG)
+        asked = await site.ivo.slash(site.channel, "ask", {"question": "When was it built?", "scope": "without"})
+        [failed] = await site.ivo.settled(asked, lambda: "used up" in said(site.ivo.answers(site.channel)[-1:]))
+        told = site.fake.world.direct_with(owner).messages.values()
+        await site.fake.until(lambda: told)
+        assert sum("used up" in text_of(message) for message in told) == 1
+        assert len([notice for notice in site.told if "used up" in notice]) == 1
+        broken[0] = False
+        pressed = await site.ivo.press(site.channel, failed, "Try again")
+        [own] = await site.ivo.settled(pressed, lambda: "1870" in said(site.ivo.answers(site.channel)[-1:]))
+        assert "Not from the book:" in text_of(own)
+        assert own["ephemeral_for"] == str(site.ivo.id)  # as private as it was asked for
 
 
 async def test_hostile_words_of_the_model_notify_nobody_and_link_nowhere(site: Site) -> None:

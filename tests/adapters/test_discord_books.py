@@ -101,9 +101,9 @@ async def test_a_half_scanned_book_is_taken_without_its_pictures_once_its_upload
         sent = await site.mara.mention(site.channel, "", files=[("half.pdf", data)])
         asked = await site.answer_to(sent, lambda text: "pictures" in text)
         assert labels(asked) == ["Add it without those pages"]
-        other = await site.ivo.settled(await site.ivo.press(site.channel, asked, "Go on"))
+        other = await site.ivo.settled(await site.ivo.press(site.channel, asked, "Add it without"))
         assert "button is for the person" in said(other)
-        going = await site.mara.press(site.channel, asked, "Go on")
+        going = await site.mara.press(site.channel, asked, "Add it without")
         await site.mara.settled(going, lambda: "Ready" in said(_of(site, going.posted)))
 
 
@@ -174,3 +174,30 @@ async def test_without_the_right_to_attach_the_card_comes_without_its_cover_and_
 
 def _of(site: Site, ids: list[int]) -> list[Payload]:
     return [site.channel.messages[id] for id in ids if id in site.channel.messages]
+
+
+async def test_a_book_that_nobody_gave_to_the_bot_is_asked_about_and_read_in_the_same_message(
+    site: Site, tmp_path: Path
+) -> None:
+    """Where what members write to others may be read at all."""
+    data = await asyncio.to_thread(lantern_house(tmp_path).read_bytes)
+    site.fake.grant_message_content()
+    stranger = site.fake.member("Cleo", site.server)
+    async with site.running():
+        sent = await site.ivo.say(site.channel, "found this", files=[("lantern.epub", data)])
+        asked = await site.answer_to(sent, lambda text: "Shall the club read this here?" in text)
+        assert "lantern.epub" in text_of(asked)
+        assert site.fake.journal.requests("GET", "/attachments") == []  # nothing is fetched before a yes
+        refused = await stranger.settled(await stranger.press(site.channel, asked, "Yes, here"))
+        assert "Only whoever sent the file" in said(refused)
+        await site.ivo.say(site.channel, "notes", files=[("notes.txt", b"Buy oil for the lamp.")])
+        await site.ivo.say(site.channel, "once more", files=[("lantern.epub", data)])
+    async with site.running():  # the button outlives a restart
+        await site.ivo.press(site.channel, asked, "Yes, here")
+        card = await site.answer_to(sent, lambda text: "3 chapters" in text)
+        assert card["id"] == asked["id"]
+        other = await site.ivo.say(site.channel, "", files=[("invoice.pdf", b"%PDF")])
+        asked = await site.answer_to(other, lambda text: "Shall the club" in text)
+        await site.mara.press(site.channel, asked, "Not a club book")
+        await site.fake.until(lambda: int(asked["id"]) not in site.channel.messages)
+        assert sum("Shall the club" in text_of(message) for message in site.mara.answers(site.channel)) == 0
