@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from adapters.slack import view
 from adapters.slack.alarms import Alarms
-from adapters.slack.door import Door
+from adapters.slack.door import Door, Unreachable
 from adapters.slack.incoming import Where
 from adapters.slack.sending import Sender
 from adapters.slack.streaming import Draft, Streams, searching
@@ -74,6 +74,8 @@ class Answers:
                 await self._stopped(place, reader, question, seen, draft.name)
             if again:  # a new message takes the status away by itself, an edit does not
                 await draft.status("")
+        except Unreachable:
+            raise  # it is Slack that failed: the event stands, and all of it is tried again
         except LoccitError as error:
             await draft.settle()
             if not whisper:
