@@ -274,6 +274,8 @@ class Console:
             raise ReaderError("console_quote_what")
         card, found = await self._club.passages.find_quote(HERE, words, reader=self._reader, private=True)
         page.say(view.quotes(card, found, page.look))
+        if await self._club.questions.keeps(PLATFORM):
+            page.say(view.sentence(page.look, "desk_model_away"))
 
     async def _replace(self, words: str, page: Page) -> None:
         if not words:

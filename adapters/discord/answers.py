@@ -201,7 +201,7 @@ class Answers:
         """A late answer, as a reply to its question; a command left no message, so its first answer is replied to."""
         connection = self._connection
         platform, _, rest = event.event.partition(":")
-        channel, _, asked = rest.partition(":")
+        channel, asked, *_ = [*rest.split(":"), ""]
         if platform != PLATFORM or not channel.isdecimal():
             return
         reply_to = int(asked) if asked.isdecimal() else None

@@ -97,6 +97,7 @@ class Errands:
             reply_to=reply_to,
             go_on=bool(told.get("go_on")),
             without_book=question.without_book or bool(told.get("without_book")),
+            **told.get("pressed", {}),  # a question that a button asks is asked as it stands
         )
         if await self._desk.remarked(question):
             return  # people talk about a question that was posted: kept where that was agreed, and not answered

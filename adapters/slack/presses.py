@@ -176,7 +176,8 @@ def _asked(press: Press, question: Question) -> Event:
         "reply_to": question.reply_to,
         "go_on": question.go_on,
         "without_book": question.without_book,
+        "pressed": {"text": question.text, "book": question.book, "every_book": question.every_book},
         # What is not from the book is for the one who wanted it, unless nobody else is there.
         "whisper": question.without_book and not place.private,
     }
-    return Event(press.key, "slack", f"{place.team}:{place.channel}", payload)
+    return Event(question.event, "slack", f"{place.team}:{place.channel}", payload)

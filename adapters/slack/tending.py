@@ -85,7 +85,7 @@ def _place(event: Answered | Unanswered) -> Where | None:
         talk: Conversation = event.turn.conversation
         return Where(talk.channel, talk.thread, "", talk.server or "")
     parts = event.event.split(":")
-    if len(parts) != 4:
+    if len(parts) < 4 or not parts[2][:1].isupper():  # a command, a press: no message of its own
         return None
-    _, team, channel, ts = parts
+    _, team, channel, ts, *_ = parts
     return Where(channel, ts, "", team)

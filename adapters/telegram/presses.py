@@ -126,7 +126,7 @@ class Presses:
         done = await self._connection.desk.press(where, reader, id, event=key, private=press.private)
         await self._ballots.tidy(press.chat)  # it may have made us forget the chat, and its poll with it
         if isinstance(done, Question):
-            await self._receive(_pressed_event(press, key, "ask", question=packed(done)))
+            await self._receive(_pressed_event(press, done.event, "ask", question=packed(done)))
         elif done.arrival is not None:
             await self._arrived(press, done.arrival)
         elif done.deleted is not None:

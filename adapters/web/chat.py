@@ -284,10 +284,17 @@ class Chat:
             yield self._lines.reply(asked, reader)
             return
         yield {"do": "asked", "text": done.text, "event": done.event}
-        async for event in self._club.questions.ask(done):
-            line = await self._lines.line(event, reader)
-            if line is not None:
-                yield line
+        try:
+            async for event in self._club.questions.ask(done):
+                line = await self._lines.line(event, reader)
+                if line is not None:
+                    yield line
+        except LoccitError as error:
+            failed = await self._desk.failed(done, error, private=True)
+            if failed is None:
+                raise
+            log.error("failed", exc_info=error, extra={"key": error.key})
+            yield self._lines.reply(failed, reader)
 
     # Who, and under which key
 

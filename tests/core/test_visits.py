@@ -253,7 +253,7 @@ async def test_a_kept_question_is_tried_again_by_its_button_and_answered_once(tm
         provider.error = None
         asked = await _desk(club).press(ROOM, MEMBER, again.id, event="pressed")
         assert isinstance(asked, Question)
-        assert (asked.event, asked.text) == ("pressed", question.text)
+        assert (asked.event, asked.text) == ("asked:pressed", question.text)
         assert "green ink [1]" in said(await _turn(club, asked))
         assert not await club.club.questions.keeps("console")
         assert [event async for event in club.club.questions.answer_kept("console")] == []
