@@ -1,93 +1,23 @@
 """Buttons pressed: passages that only the presser sees, which close and grow in place; everything else the desk knows."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import discord
 
-from adapters.discord import ballots, deliveries, forms, polls, view
+from adapters.discord import deliveries, forms, polls, view
 from adapters.discord.answers import Answers
 from adapters.discord.buttons import Interaction, drawn
 from adapters.discord.connection import Connection
 from adapters.discord.line import SILENT, Gone, files
-from adapters.discord.spots import PLATFORM, TOKEN_LIVES, Spot, Who, spot_of, who_used
+from adapters.discord.responses import in_time, remember, respond, take_back
+from adapters.discord.spots import PLATFORM, Spot, Who, spot_of, who_used
 from adapters.discord.view import Shown
-from adapters.discord.work import PROMPT, Work
+from adapters.discord.work import Work
 from core.errors import Missing
 from core.model import Arrival, Choice, Event, Question, Reply
 from core.strings import say
-
-_Result = TypeVar("_Result")
-
-
-async def in_time(
-    interaction: Interaction, work: Awaitable[_Result], *, private: bool, update: bool = False
-) -> _Result:
-    """The result of `work`; when it takes its time, the interaction is acknowledged meanwhile (its deadline is 3 s)."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait({task}, timeout=PROMPT)
-        if not task.done():
-            if update:
-                await interaction.response.defer()
-            else:
-                await interaction.response.defer(ephemeral=private, thinking=True)
-        return await task
-    finally:
-        task.cancel()
-
-
-async def respond(
-    connection: Connection, interaction: Interaction, parts: Sequence[Shown], *, private: bool, about: str = ""
-) -> list[tuple[int, Spot]]:
-    """Answer an interaction with these messages, deferred or not; their ids, each with the spot it can be reached by."""
-    spot, where = spot_of(interaction, private=private), who_used(interaction).conversation
-    sent: list[int] = []
-    send: Callable[[], Awaitable[discord.Message]]
-    for shown in parts:
-        if not interaction.response.is_done():
-            send = partial(_respond, interaction, shown, private, about, connection.host.now())
-        else:
-            send = partial(connection.line.post, spot, shown, about=about)
-        sent.append((await polls.shown(connection, where, spot.channel, shown, send)).id)
-    if private and len(sent) > 1 and not about:
-        await _remember(connection, f"parts:{sent[-1]}", [(id, spot.token or "", spot.born) for id in sent])
-    return [(id, spot) for id in sent]
-
-
-async def _remember(connection: Connection, memo: str, rows: Sequence[tuple[int, str, float]]) -> None:
-    """Keep, for as long as the tokens live, how to change what one reader has before them: a restart makes no difference."""
-    until = datetime.fromtimestamp(min(born for _, _, born in rows) + TOKEN_LIVES, UTC)
-    await connection.club.post.remember(PLATFORM, memo, [list(row) for row in rows], until)
-
-
-async def _respond(
-    interaction: Interaction, shown: Shown, private: bool, about: str, now: datetime
-) -> discord.InteractionMessage:
-    """The first answer to an interaction, as a poll where that is wanted and taken."""
-    body: dict[str, Any] = {"content": shown.content, "allowed_mentions": SILENT, "suppress_embeds": True}
-    if (drawing := drawn(shown.rows, about)) is not None:
-        body["view"] = drawing
-    if shown.files:
-        body["files"] = files(shown.files)
-    poll = None if private or not interaction.app_permissions.send_polls else ballots.drawn(shown.ballot, now)
-    try:
-        if poll is not None:
-            return _made(await interaction.response.send_message(poll=poll, allowed_mentions=SILENT))
-    except discord.HTTPException as error:
-        if error.code not in ballots.REFUSED:
-            raise
-    return _made(await interaction.response.send_message(**body, ephemeral=private))
-
-
-def _made(response: "discord.InteractionCallbackResponse[Any]") -> discord.InteractionMessage:
-    message = response.resource
-    assert isinstance(message, discord.InteractionMessage)  # what a message is answered with
-    return message
 
 
 class Presses:
@@ -136,6 +66,7 @@ class Presses:
             return  # too late, or another process was faster: pressing again works
         said = view.sentence(self._connection.sentence(error, who.reader.locale))
         try:
+            await take_back(interaction, private=True)
             if not interaction.response.is_done():
                 await interaction.response.send_message(said, ephemeral=True, allowed_mentions=SILENT)
             else:
@@ -202,7 +133,7 @@ class Presses:
         parts = view.messages(self._with_share(reply, shares, who))
         sent = await respond(self._connection, interaction, parts, private=True, about=note)
         rows = [(id, spot.token or "", spot.born) for id, spot in sent]
-        await _remember(self._connection, _memo(interaction, note), rows)
+        await remember(self._connection, _memo(interaction, note), rows)
 
     def _with_share(self, reply: Reply, pressed: str, who: Who) -> Reply:
         """The passage with a button that shows it to everybody, where there is anybody else; `pressed` opened it."""
@@ -243,10 +174,10 @@ class Presses:
         for row in stands[len(parts) - 1 :]:
             await self._take_away([row])
         if note:
-            await _remember(self._connection, memo, kept)
+            await remember(self._connection, memo, kept)
         elif stands or below:
             await post.forget(PLATFORM, memo)
-            await _remember(self._connection, f"parts:{kept[-1][0]}", kept)
+            await remember(self._connection, f"parts:{kept[-1][0]}", kept)
 
     async def _update(self, interaction: Interaction, shown: Shown, note: str) -> None:
         drawing = drawn(shown.rows, note)

@@ -11,7 +11,7 @@ from adapters.discord import polls, view
 from adapters.discord.books import File
 from adapters.discord.buttons import Interaction
 from adapters.discord.connection import SPELLED, Connection
-from adapters.discord.presses import in_time, respond
+from adapters.discord.responses import in_time, respond
 from adapters.discord.spots import PLATFORM, Who, spot_of, who_used
 from adapters.discord.work import Work
 from core.desk import COMMANDS
@@ -19,7 +19,9 @@ from core.errors import LoccitError, ReaderError
 from core.model import Event, Question, Reply
 from core.strings import say
 
-_QUIET = frozenset(("toc", "books", "export", "help", "about", "settings", "privacy", "forget", "place", "model"))
+_QUIET = frozenset(
+    ("toc", "books", "export", "help", "about", "settings", "privacy", "forget", "place", "model", "discuss", "setup")
+)
 """Commands whose reply only the one who typed them needs to see."""
 _OWN = frozenset(("ask", "toc", "quote", "progress", "place", "export", "help", "about", *SPELLED))
 """Commands with a shape of their own here; any other one of the desk takes free words."""

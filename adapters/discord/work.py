@@ -15,6 +15,7 @@ from adapters.discord.buttons import Interaction
 from adapters.discord.connection import Connection
 from adapters.discord.drafts import Typing
 from adapters.discord.line import Gone, Unwritable, passes
+from adapters.discord.responses import PROMPT, take_back
 from adapters.discord.spots import PLATFORM, Spot, Who, read_spot, spot_of
 from adapters.discord.view import Shown
 from adapters.lanes import Lanes
@@ -23,8 +24,6 @@ from core.strings import say
 
 log = logging.getLogger(__name__)
 
-PROMPT = 0.5
-"""Seconds in which an answer is expected to be there at once; after them it is acknowledged and answered later."""
 _UNSEEN = ("vote", "votes", "remark")
 """What nobody waits for an answer to: its failures are told to the log alone."""
 _AGAIN = (1.0, 3.0, 10.0, 30.0)
@@ -88,10 +87,11 @@ class Work:
         self._add(event)
 
     async def _thinking(self, interaction: Interaction, private: bool) -> int | None:
-        """The id of the message that the answer will replace; None when it is too late for one: then it is a new one."""
+        """The id of the message that the answer will replace; None when there is none any more: then it is a new one."""
         try:
             if interaction.response.is_done():
-                return (await interaction.original_response()).id
+                gone = await take_back(interaction, private=private)
+                return None if gone else (await interaction.original_response()).id
             made = await interaction.response.defer(ephemeral=private, thinking=True)
         except discord.HTTPException as error:
             log.warning("acknowledged too late", extra={"code": error.code})

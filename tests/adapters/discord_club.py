@@ -1,9 +1,10 @@
 """A club on a pretended Discord, in one process: the adapter as `loccit run` starts it, and people who use it."""
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -80,6 +81,23 @@ class Site:
             source="",
             tell=hear,
         )
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Nothing can be written meanwhile: what the club puts on record takes its time."""
+        with closing(sqlite3.connect(self.folder / "loccit.db", timeout=0)) as database:
+
+            def free() -> bool:
+                try:
+                    database.execute("begin immediate")
+                except sqlite3.OperationalError:
+                    return False
+                return True
+
+            async with asyncio.timeout(10):
+                while not free():  # noqa: ASYNC110  # a lock of the database
+                    await asyncio.sleep(0.02)
+            yield
 
     async def shelve(self) -> Payload:
         """Mara brings *The Lantern House*; its ready card."""

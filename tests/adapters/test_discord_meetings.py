@@ -47,6 +47,11 @@ def _posted(site: Site) -> list[Payload]:
     return [one for one in site.mara.answers(site.channel) if re.match(r"\d/\d ", text_of(one))]
 
 
+def _before_mara(site: Site) -> list[Payload]:
+    """What she alone sees."""
+    return [one for one in site.mara.answers(site.channel) if one.get("ephemeral_for") == str(site.mara.id)]
+
+
 def _threads(site: Site) -> list[Channel]:
     return [one for one in site.fake.world.channels.values() if one.parent is site.channel]
 
@@ -109,6 +114,24 @@ async def test_a_form_of_somebody_else_or_of_nobody_is_one_sentence(site: Site) 
             assert len(shown) == 1, name
             assert "button" in said(shown), name
         assert "Why green ink?" in text_of(site.channel.messages[int(draft[-1]["id"])])
+
+
+async def test_a_draft_of_two_messages_changes_in_both(tmp_path: Path) -> None:
+    long = [f"{'Why green ink, and why ' + 'so ' * 180}much of it, number {number}?" for number in range(1, 7)]
+    async with discord_site(tmp_path, _model(long)) as site, site.running():
+        await site.shelve()
+        await _drafted(site)
+        await site.fake.until(lambda: len(_before_mara(site)) == 2)
+        draft = _before_mara(site)
+        before = [text_of(one) for one in draft]
+        await site.opened(draft[-1], "Another 1")
+        await site.fake.until(lambda: text_of(draft[0]) != before[0])
+        assert "number 1?" not in text_of(draft[0])
+        assert "number 6?" in text_of(draft[0])
+        assert text_of(draft[1]) == before[1]
+        assert site.mara.answers(site.channel)[-2:] == draft
+        assert [one for one in draft if one in site.ivo.sees(site.channel)] == []
+    assert not site.fake.journal.refused()
 
 
 async def test_each_question_has_its_thread_in_which_what_is_said_answers_it(site: Site) -> None:

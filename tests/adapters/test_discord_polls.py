@@ -1,9 +1,7 @@
 """The next book as Discord's own poll: shown, voted in, caught up with, ended before it is counted; else our buttons."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -225,7 +223,7 @@ async def test_a_follow_up_and_an_ordinary_message_become_a_poll_too_or_our_butt
             await site.command("next", words=title)
         before = len(site.mara.answers(site.channel))
         site.channel.denied_bot = denied
-        async with _held(site):  # the club takes its time, so the command is acknowledged meanwhile
+        async with site.held():  # the club takes its time, so the command is acknowledged meanwhile
             asked = await site.mara.slash(site.channel, "next", {"words": "vote"})
             await site.fake.until(lambda: asked.answer == 5)
             if ended:
@@ -245,22 +243,6 @@ async def test_a_follow_up_and_an_ordinary_message_become_a_poll_too_or_our_butt
         if not denied:
             await site.ivo.vote(site.channel, poll, "Hamlet")
             await _voters(site, club, 1)
-
-
-@asynccontextmanager
-async def _held(site: Site) -> AsyncIterator[None]:
-    """Nothing can be written meanwhile."""
-    with closing(sqlite3.connect(site.folder / "loccit.db", timeout=0)) as database:
-
-        async def free() -> bool:
-            try:
-                database.execute("begin immediate")
-            except sqlite3.OperationalError:
-                return False
-            return True
-
-        await _until(free)
-        yield
 
 
 async def _known(club: TestClub, native: bool) -> bool:

@@ -212,8 +212,8 @@ class Interactions:
         invocation = self._invocation(request)
         body, files = await body_of(request)
         checks.check_message(body, len(files))
-        waiting = invocation.answer == DEFERRED_MESSAGE and invocation.original is not None
-        if waiting and self._kept(invocation, invocation.original)["flags"] & world.LOADING:
+        original = invocation.channel.messages.get(invocation.original or 0)
+        if invocation.answer == DEFERRED_MESSAGE and original is not None and original["flags"] & world.LOADING:
             # The first follow-up takes the place of the "thinking" message, private or not as that was.
             await self._change(invocation, invocation.original, body, files)
             return reply(self._kept(invocation, invocation.original))
