@@ -4,15 +4,21 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 
+import aiohttp
 import pytest
 
+from adapters.console.desk import AtTheDesk
+from adapters.console.terminal import Page, Terminal
 from adapters.outbox import Nowhere, Outbox
 from core.desk import Desk
 from core.document import plain
 from core.errors import BrokenPromise, Missing, OperatorError, UpstreamError
-from core.model import Conversation, Letter, Reply
+from core.model import Conversation, Letter, Reader, Reply
+from tests.adapters.web_served import HERE as WEB
+from tests.adapters.web_served import serve_web
 from tests.clubs import TestClub, open_club
 
 HERE = Conversation("console", "here")
@@ -147,3 +153,41 @@ async def test_a_nudge_brings_the_next_look_at_once_and_the_end_ends_it(tmp_path
             draining.cancel()
             await asyncio.wait({draining})
         assert draining.cancelled()
+
+
+# The two that share a shelf
+
+
+async def _owe(club: TestClub, where: Conversation) -> None:
+    """A letter that we fail on, before one that can be said."""
+    await club.club.post.owe(Letter("1", where, "hello", club.clock(), {"more": "a sentence that is missing"}))
+    await club.club.post.owe(Letter("2", where, "hello", club.clock()))
+
+
+async def _due(club: TestClub) -> list[str]:
+    return [letter.id for letter in await club.club.post.due("console")]
+
+
+async def test_in_the_terminal_a_letter_that_we_fail_on_waits_and_holds_up_no_other(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        where, shown = Conversation("console", "local"), StringIO()
+        desk = AtTheDesk(club.club, where, Reader("local", "en"), lambda: "id", tmp_path)
+        await _owe(club, where)
+        for _ in range(2):
+            await desk.letters(Page(Terminal(StringIO(), shown, locale="en", colour=False)))
+        assert shown.getvalue().count("Hello.") == 1
+        assert await _due(club) == ["1"]
+
+
+async def test_on_the_page_a_letter_that_we_fail_on_waits_and_holds_up_no_other(tmp_path: Path) -> None:
+    async with open_club(tmp_path / "data") as club, serve_web(club, tmp_path / "web") as served:
+        await _owe(club, WEB)
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"{served.address}/news") as news,
+            asyncio.timeout(10),
+        ):
+            while b"Hello." not in await news.content.readline():
+                pass
+            while await _due(club) != ["1"]:  # noqa: ASYNC110  # rows
+                await asyncio.sleep(0.02)
