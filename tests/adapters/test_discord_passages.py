@@ -1,23 +1,31 @@
 """Footnotes on Discord: they open for one, close again, grow, are shared, and outlive restarts, tokens and forgeries."""
 
 import asyncio
+import copy
 import random
 import re
+import signal
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import programs
 from tests.adapters.discord_club import Site, discord_site, said, text_of
 from tests.adapters.discord_markdown import read, visible
 from tests.books.lantern_epub import lantern_house
 from tests.books.pdfs import labelled, prose
+from tests.bot.running import environment
 from tests.fakes.discord import Payload, buttons, labels
 from tests.fakes.model import ScriptedModel
+from tests.fakes.openai import FakeOpenAI, Reply
 
 GREEN_INK = "Mara kept the lighthouse log in green ink."
 LOG = "What did Mara keep the log in?"
 COAT = "Whose coat was in the suitcase?"
+BOATS = "Which boats came in late?"
 
 
 @pytest.fixture
@@ -141,7 +149,7 @@ async def test_more_notes_than_buttons_are_behind_one_and_open_from_there(site: 
     async with site.running():
         sent = await site.mara.mention(site.channel, "", files=[("book.epub", book.read_bytes())])
         await site.answer_to(sent, lambda text: "Ready" in text)
-        answer = await site.ask("Which boats came in late?")
+        answer = await site.ask(BOATS)
         count = text_of(answer).count("[")
         assert count > 25
         shown = labels(answer)
@@ -207,23 +215,57 @@ def forgeries(genuine: str, dice: random.Random, count: int) -> list[str]:
     return made
 
 
-async def test_seven_footnotes_survive_a_restart_and_a_second_member_opens_the_sixth(
-    site: Site, tmp_path: Path
-) -> None:
-    site.model = ScriptedModel(lambda request: cited(request, 7))
-    book = lantern_house(tmp_path, filler=20)
-    async with site.running():
-        sent = await site.mara.mention(site.channel, "", files=[("book.epub", book.read_bytes())])
-        await site.answer_to(sent, lambda text: "Ready" in text)
-        answer = await site.ask("Which boats came in late?")
-        assert sum(label[0].isdigit() for label in labels(answer)) == 7
-        await site.opened(answer, "6 ", by=site.mara)
-        (first,) = _private(site, site.mara.id)
-    before = dict(answer)
-    async with site.running():
-        (second,) = await site.opened(answer, "6 ", by=site.ivo)
-        assert second["content"] == first["content"]
-        assert dict(answer) == before
+@asynccontextmanager
+async def _program(site: Site, model: FakeOpenAI) -> AsyncIterator[programs.Program]:
+    """`loccit run` in a process of its own, up; ended by SIGTERM with the block, unless it ended before."""
+    given = {"LOCCIT_DATA": str(site.folder / "data"), "LOCCIT_WEB_PORT": "0", "DISCORD_TOKEN": site.fake.token}
+    given |= {"DISCORD_API_BASE": site.fake.api, "DISCORD_GATEWAY": site.fake.gateway_url}
+    given |= {"LOCCIT_LLM_BASE_URL": model.url, "LOCCIT_LLM_MODEL": "fake"}
+    process = await programs.start(
+        programs.LOCCIT, "run", environment=environment(**given), stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(60):
+            while b"Discord is up" not in await process.stderr.readline():
+                assert process.returncode is None
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            assert await process.wait() == 0
+
+
+async def test_seven_footnotes_survive_kill_9_and_a_second_member_opens_the_sixth(site: Site, tmp_path: Path) -> None:
+    lines: list[str] = []
+
+    def answer(body: dict[str, Any]) -> Reply:
+        """Seven lines of the book, each with its tag."""
+        found = re.findall(r"(Line \d+ of the harbour book [^.]+\.)\s*(\[f\d+-\d+-\d+\])", str(body["messages"]))
+        told = list(dict.fromkeys(found))[:7]
+        if BOATS not in str(body["messages"]):
+            return Reply("Boats come in late.")  # a summary
+        lines[:] = [line for line, _ in told]
+        return Reply(" ".join(f"Point {number} {tag}." for number, (_, tag) in enumerate(told, 1)))
+
+    async with FakeOpenAI(answer) as model:
+        async with _program(site, model) as process:
+            book = await asyncio.to_thread(lambda: lantern_house(tmp_path, filler=20).read_bytes())
+            sent = await site.mara.mention(site.channel, "", files=[("book.epub", book)])
+            await site.answer_to(sent, lambda text: "Ready" in text)
+            asked = await site.mara.mention(site.channel, BOATS)
+            answer_shown = await site.answer_to(asked, lambda text: "Point 7" in text)
+            assert sum(label[0].isdigit() for label in labels(answer_shown)) == 7
+            process.kill()
+            assert await process.wait() == -signal.SIGKILL
+        before = copy.deepcopy(answer_shown)
+        async with _program(site, model):
+            [passage] = await site.opened(answer_shown, "6 ", by=site.ivo)
+            assert visible(read(passage["content"]).styled("strong")[-1]) == lines[5]
+            assert passage["ephemeral_for"] == str(site.ivo.id)
+            assert answer_shown == before
+            assert [one["id"] for one in site.mara.answers(site.channel)].count(answer_shown["id"]) == 1
+    assert not site.fake.journal.refused()
 
 
 async def test_a_press_is_acknowledged_in_time_while_the_loop_is_busy(site: Site) -> None:
