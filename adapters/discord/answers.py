@@ -96,7 +96,7 @@ class Answers:
             else:
                 message.extend(await deliveries.show(connection, where, spot, key, [shown]))
 
-        draft = Draft(connection, write, view.sentence(say("looking", locale)))
+        draft = Draft(connection.host.sleep, write, view.sentence(say("looking", locale)))
         latest: Drafting | None = None
         try:
             async with aclosing(connection.club.questions.ask(question)) as events:
@@ -187,7 +187,8 @@ class Answers:
             if not await club.questions.keeps(PLATFORM):
                 self.kept.clear()
                 with suppress(TimeoutError):  # another process may have kept one
-                    await asyncio.wait_for(self.kept.wait(), _LOOK)
+                    async with asyncio.timeout(_LOOK):  # not wait_for, which can hide that we are ended
+                        await self.kept.wait()
             await host.sleep(PROVIDER_CHECK)
             try:
                 async with aclosing(club.questions.answer_kept(PLATFORM)) as events:

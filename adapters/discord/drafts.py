@@ -3,13 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 import aiohttp
 import discord
 
 from adapters.discord.connection import Connection
 from adapters.discord.spots import Spot
+from adapters.ending import end
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +64,8 @@ class Typing:
 class Draft:
     """Shows one text as it grows. The latest wins; there is never a queue of edits."""
 
-    def __init__(self, connection: Connection, write: Write, looking: str) -> None:
-        self._connection = connection
+    def __init__(self, sleep: Callable[[float], Awaitable[None]], write: Write, looking: str) -> None:
+        self._sleep = sleep
         self._write = write
         self._looking = looking
         self._latest: str | None = None
@@ -83,23 +83,22 @@ class Draft:
 
     async def finish(self) -> None:
         """End it; a write under way is waited for, so that what stands there is on record."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await end(self._task)
 
     async def _run(self) -> None:
-        sleep = self._connection.host.sleep
         try:
-            await asyncio.wait_for(self._news.wait(), PATIENCE)
-            await sleep(FIRST)
+            async with asyncio.timeout(PATIENCE):  # not wait_for: in Python 3.11 the news can hide that we are ended
+                await self._news.wait()
         except TimeoutError:
             await self._put(self._looking)
-            await sleep(GAP)
+            await self._sleep(GAP)
+        else:
+            await self._sleep(FIRST)
         while True:
             await self._news.wait()
             self._news.clear()
             await self._put(self.text)
-            await sleep(GAP)
+            await self._sleep(GAP)
 
     async def _put(self, text: str) -> None:
         """Write; being cancelled waits until it is done. A draft that fails is no harm: the final text follows."""

@@ -4,6 +4,7 @@ import asyncio
 import zlib
 from contextlib import suppress
 
+from adapters.ending import end
 from adapters.telegram import deliveries
 from adapters.telegram.connection import Connection
 from adapters.telegram.incoming import Heard
@@ -82,9 +83,7 @@ class Writing:
 
     async def finish(self) -> None:
         """End it; a message about to be sent is waited for, so that what stands there is on record."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await end(self._task)
         if self._heard.private and self.placeholder is not None:
             # In a private chat the answer comes as a message of its own behind the draft.
             placeholder, self.placeholder = self.placeholder, None
@@ -104,7 +103,10 @@ class Writing:
         sleep = self._connection.host.sleep
         began = self._connection.host.clock()
         if self._heard.private:
-            await asyncio.gather(self._drafts(), self._wait_notice(began))
+            # not gather, whose end does not wait for a message about to be sent
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._drafts())
+                both.create_task(self._wait_notice(began))
             return
         # A group: nothing for a moment, then one message that is edited a few times.
         await self._news_or(PATIENCE)

@@ -92,7 +92,8 @@ class Streams:
             await response.write(b": \n\n")
             while True:
                 try:
-                    line = await asyncio.wait_for(window.get(), _HEARTBEAT)
+                    async with asyncio.timeout(_HEARTBEAT):  # not wait_for, which can hide that the page is stopped
+                        line = await window.get()
                 except TimeoutError:
                     await response.write(b": \n\n")
                     continue
