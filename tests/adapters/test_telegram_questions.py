@@ -201,6 +201,21 @@ async def test_the_final_text_arrives_when_every_edit_on_the_way_fails(tmp_path:
         assert len(telegram.ours(chat)) == 1
 
 
+async def test_a_notice_of_a_long_wait_that_is_on_its_way_when_the_answer_comes_does_not_stay(tmp_path: Path) -> None:
+    model = GatedModel([ANSWER])
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, model=model, squeeze=40) as here:
+        slow = Fault("sendMessage", "slow")
+        telegram.server.faults.append(slow)
+        _, chat, _ = await _asked(telegram, here, private=True)
+        await telegram.said(chat, "Looking")  # it stands there, and we do not know yet
+        model.gate.release()
+        await asyncio.sleep(0.2)
+        slow.told.set()
+        await telegram.said(chat, "[1]")
+        await here.settled()
+        assert [shown["text"] for shown in telegram.ours(chat) if "Looking" in shown["text"]] == []
+
+
 @pytest.mark.parametrize("kind", ["drop", "status", "flood"])
 async def test_a_fault_of_the_vendor_delays_an_answer_and_never_loses_it(tmp_path: Path, kind: str) -> None:
     async with FakeTelegram() as telegram, served(tmp_path, telegram, squeeze=40) as here:
