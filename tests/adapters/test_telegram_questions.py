@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import OperatorError, UpstreamError
+from core.model import Conversation
 from tests.adapters.telegram_club import GatedModel, Served, served
 from tests.books.lantern_epub import lantern_house
 from tests.clubs import Clock
@@ -209,7 +210,10 @@ async def test_a_notice_of_a_long_wait_that_is_on_its_way_when_the_answer_comes_
         _, chat, _ = await _asked(telegram, here, private=True)
         await telegram.said(chat, "Looking")  # it stands there, and we do not know yet
         model.gate.release()
-        await asyncio.sleep(0.2)
+        where = Conversation("telegram", str(chat.id))
+        while not await here.club.club.questions.history(where):  # noqa: ASYNC110  # rows
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.5)  # it is made, and would be shown by now
         slow.told.set()
         await telegram.said(chat, "[1]")
         await here.settled()
