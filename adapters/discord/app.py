@@ -202,8 +202,8 @@ class Bot(discord.AutoShardedClient):
         self._answers = Answers(self._ours)
         api_host = urlsplit(settings.api_base).netloc if settings.api_base else None
         self._letters = Letters(self._ours)
-        self.work = Work(self._ours, self._answers, Books(self._ours, api_host), self._letters.nudge)
-        self._presses = Presses(self._ours, self._answers, self.work, self._letters.nudge)
+        self.work = Work(self._ours, self._answers, Books(self._ours, api_host), self._letters.outbox.nudge)
+        self._presses = Presses(self._ours, self._answers, self.work, self._letters.outbox.nudge)
         self._hearing = Hearing(self._ours, self.work, self._answers)
         self._catching = Catching(self._ours, self._hearing)
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
@@ -255,7 +255,7 @@ class Bot(discord.AutoShardedClient):
             if self._first:
                 self._behind(self._answers.bring_unshown(known), "unshown answers")
                 self._behind(self._answers.answer_kept(), "kept questions")
-                self._behind(self._letters.drain(), "letters")
+                self._behind(self._letters.outbox.drain(self._host.sleep), "letters")
         finally:
             self._begun.set()
         name = self.user.name if self.user is not None else ""

@@ -180,10 +180,12 @@ class Line:
     async def thread(self, channel: int, message: int, name: str) -> None:
         """Open a thread on a message, unless there is one, or it may not be done, or cannot be done there."""
         place = self._client.get_channel(channel)
-        if not isinstance(place, discord.TextChannel):
+        if place is not None and not isinstance(place, discord.TextChannel):
             return
+        kept = 1440 if place is None else place.default_auto_archive_duration
         try:
-            await place.get_partial_message(message).create_thread(name=name)
+            # By id: the server may be one that another process hears of, whose channels this one does not know.
+            await self._client.http.start_thread_with_message(channel, message, name=name, auto_archive_duration=kept)
         except discord.HTTPException as error:
             if passes(error):
                 raise
