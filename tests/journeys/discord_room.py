@@ -196,6 +196,18 @@ class DiscordRoom:
                 return "" if quietly else await self._quiet()
         raise AssertionError(f"no button {label!r} among {self.buttons()}")
 
+    async def write(self, label: str, words: str) -> str:
+        """Press a button that brings a form, and send that with these words."""
+        await self._bot.running()
+        message = next(m for m in reversed(self._me.answers(self._channel)) if label in labels(m))
+        pressed = await self._me.press(self._channel, message, label)
+        await self._bot.fake.until(lambda: pressed.modal, PATIENCE)
+        assert pressed.modal is not None
+        [row] = pressed.modal["components"]
+        self._bot.heard(self._me)
+        await self._me.settled(await self._me.submit(pressed, {row["label"]: words}))
+        return await self._quiet()
+
     async def _quiet(self) -> str:
         """What is said until nothing is under way any more."""
         said: list[str] = []

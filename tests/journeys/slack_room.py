@@ -199,6 +199,14 @@ class SlackRoom:
                 return "\n".join(self._bot.heard(self._user))
         raise AssertionError(f"no button {label!r} among {self.buttons()}")
 
+    async def write(self, label: str, words: str) -> str:
+        """Press a button that brings a form, and send that with these words."""
+        await self.choose(label)
+        views = self._bot.fake.world.views.values()
+        form = [view for view in views if view.kind == "modal" and view.user == self._user and not view.closed][-1]
+        self._bot.people.write(form, self._user, words)
+        return await self._said()
+
     def buttons(self) -> list[str]:
         """The labels this member sees, oldest message first."""
         return [label_of(button) for message in self._mine() for button in buttons(message)]

@@ -120,6 +120,16 @@ class WebRoom:
         assert stood is not None
         return self._note(str(await stood.evaluate(_TEXT)))
 
+    async def write(self, label: str, words: str) -> str:
+        """Press a button that brings a form, and send that with these words."""
+        page = await self._here()
+        await page.get_by_role("button", name=label, exact=True).last.click()
+        form = page.locator("form.write")
+        await form.locator("textarea").fill(words)
+        await form.get_by_role("button", name="Save").click()
+        await form.wait_for(state="detached")
+        return self._note(str(await page.locator("article .reply").last.evaluate(_TEXT)))
+
     async def _overheard(self, page: Page) -> int:
         """How many articles there are; those that came unasked are noted."""
         count = await page.locator("article").count()
