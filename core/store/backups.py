@@ -22,7 +22,7 @@ from sqlalchemy import Connection, inspect, select, text
 from core.errors import OperatorError
 from core.store.archive import load_tables, our_tables, save_tables, snapshot, table_intact
 from core.store.blobs import Originals, original_path
-from core.store.engines import Engines
+from core.store.engines import Engines, take_time
 from core.store.failures import database_failure, disk_failures_as_sentences
 from core.store.schema import metadata
 from core.store.upgrade import LOCK, REVISIONS, migrate, revision_of, version_table
@@ -274,6 +274,7 @@ async def _restore_server(archive: ZipFile, manifest: dict[str, Any], url: str, 
     try:
         async with engines.write() as connection:
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+            await take_time(connection)
             await connection.run_sync(_refill, archive, manifest)
     finally:
         await engines.close()

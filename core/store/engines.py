@@ -35,6 +35,9 @@ _log = logging.getLogger(__name__)
 DATABASE_FILE = "loccit.db"
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
+_FROZEN = 15
+"""Seconds between two statements of a transaction after which a server ends it: its process was stopped or hangs, and
+everybody else waits for the rows it holds."""
 _SYNC_FULL = 2
 _JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024  # bytes the log file may keep after a checkpoint
 
@@ -155,6 +158,12 @@ async def lock_content(connection: AsyncConnection, sha256: str) -> None:
         await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": number})
 
 
+async def take_time(connection: AsyncConnection) -> None:
+    """Let this transaction wait for files between its statements, for as long as that takes."""
+    if connection.dialect.name == "postgresql":
+        await connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+
+
 def _target(url: str, folder: Path) -> URL:
     """The address with our driver in it; a file's path absolute, whatever folder the process moves to."""
     if not url:
@@ -264,6 +273,13 @@ def _postgres(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
     }
     writer = create_async_engine(url, **options)
     reader = create_async_engine(url, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True, **options)
+
+    @event.listens_for(writer.sync_engine, "connect")
+    def set_up_writer(connection: Any, record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_FROZEN}s'")
+        cursor.close()
+        connection.commit()
 
     @event.listens_for(reader.sync_engine, "connect")
     def set_up_reader(connection: Any, record: Any) -> None:

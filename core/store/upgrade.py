@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, inspect, text
 
 from core.errors import OperatorError
-from core.store.engines import Engines
+from core.store.engines import Engines, take_time
 from core.store.schema import metadata
 
 _log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ async def bring_up_to_date(engines: Engines, save: Callable[[], Awaitable[Path]]
             await connection.run_sync(_create)
             return
         if save is not None and await connection.run_sync(revision_of) is not None:
+            await take_time(connection)
             _log.info("the schema is about to be changed; saved in %s", (await save()).name)
         await connection.run_sync(migrate)
 

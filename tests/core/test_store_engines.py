@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from core.errors import OperatorError
 from core.model import Span
 from core.store import Store
-from core.store.engines import Engines
+from core.store.engines import Engines, take_time
 from tests.core.stores import NOON, ROOM, Place, book_of, sha
 from tests.parts import needs_postgres
 
@@ -258,6 +258,25 @@ async def test_a_connection_cut_in_mid_transaction_is_one_sentence_and_nothing_i
         await engines.close()
         await store.close()
     assert postgres_place.raw("SELECT external FROM channel") == [("local",)]
+
+
+@needs_postgres
+async def test_a_frozen_process_holds_up_no_other_but_one_that_reads_a_file_may_take_its_time(
+    postgres_place: Place,
+) -> None:
+    """The server ends a transaction in which nothing is said any more. Waiting for that here would take too long."""
+    store = await postgres_place.open()
+    engines = await Engines.open(postgres_place.url, postgres_place.folder)
+    try:
+        waits = text("SELECT extract(epoch FROM current_setting('idle_in_transaction_session_timeout')::interval)")
+        for _ in range(2):
+            async with engines.write() as connection:
+                assert 0 < (await connection.execute(waits)).scalar_one() <= 30
+                await take_time(connection)
+                assert (await connection.execute(waits)).scalar_one() == 0
+    finally:
+        await engines.close()
+        await store.close()
 
 
 def _cut(place: Place) -> None:
