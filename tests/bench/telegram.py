@@ -87,14 +87,14 @@ async def presses(count: int) -> bool:
             llm = {"LOCCIT_LLM_BASE_URL": provider.url, "LOCCIT_LLM_MODEL": "fake"}
             ana = telegram.person("Ana")
             chat = telegram.group("Club", ana)
-            async with running(folder, telegram, *QUICK):
+            async with running(folder, telegram, QUICK):
                 telegram.upload(ana, chat, lantern_house(folder), caption="@loccit_bot")
                 await telegram.said(chat, "3 chapters")
                 telegram.mention(ana, chat, GREEN)
                 await telegram.said(chat, "[1]")
             people = [telegram.person(f"Reader{number}") for number in range(20)]
             chat.statuses |= dict.fromkeys((person.id for person in people), "member")
-            async with running(folder, telegram, *QUICK, **llm) as bot:
+            async with running(folder, telegram, QUICK, **llm) as bot:
                 await bot.told("is up")
                 for number, book in enumerate(books):
                     club = telegram.group(f"Club {number}", ana)
@@ -176,7 +176,7 @@ async def _ours(count: int) -> list[float]:
             llm = {"LOCCIT_LLM_BASE_URL": provider.url, "LOCCIT_LLM_MODEL": "fake"}
             ana = telegram.person("Ana")
             chat = telegram.private(ana)
-            async with running(folder, telegram, *QUICK, **llm):
+            async with running(folder, telegram, QUICK, **llm):
                 telegram.upload(ana, chat, lantern_house(folder))
                 await telegram.said(chat, "3 chapters")
                 waits = []

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import sqlite3
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -16,19 +15,20 @@ from bot.config import read_config
 from bot.running import MISCONFIGURED, run
 from core.club import Club
 from core.errors import OperatorError
+from tests import programs
 from tests.books.lantern_epub import lantern_house
 from tests.bot.running import command, environment
 from tests.fakes.telegram import Chat, FakeTelegram, Fault
 
 GREEN = "What did Mara keep the log in?"
-QUICK = (sys.executable, "-m", "tests.adapters.quick_telegram")
+QUICK = "tests.adapters.quick_telegram"
 PATIENCE = 90.0
 
 
 class Bot:
     """One process of the bot; what it tells whoever runs it."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: programs.Program) -> None:
         self.process = process
         self.said = ""
         self._reader = asyncio.create_task(self._listen())
@@ -54,12 +54,12 @@ class Bot:
 
 
 @asynccontextmanager
-async def running(folder: Path, telegram: FakeTelegram, *words: str, **settings: str) -> AsyncIterator[Bot]:
+async def running(
+    folder: Path, telegram: FakeTelegram, module: str = programs.LOCCIT, **settings: str
+) -> AsyncIterator[Bot]:
     """The bot in a process of its own; ended by SIGTERM with the block, unless it ended before."""
     given = {"LOCCIT_DATA": str(folder / "data"), "LOCCIT_WEB_PORT": "0", **telegram.server.settings(), **settings}
-    process = await asyncio.create_subprocess_exec(
-        *(words or command("run")), stderr=asyncio.subprocess.PIPE, env=environment(**given)
-    )
+    process = await programs.start(module, "run", environment=environment(**given), stderr=asyncio.subprocess.PIPE)
     bot = Bot(process)
     try:
         yield bot
@@ -175,7 +175,7 @@ async def test_an_update_is_on_record_before_the_vendor_hears_that_it_arrived(tm
                     missing.append(update)
 
         telegram.server.on_confirmed = confirmed
-        async with running(tmp_path, telegram, *QUICK) as bot:
+        async with running(tmp_path, telegram, QUICK) as bot:
             await bot.told("is up")
             for _ in range(20):
                 telegram.say(ana, chat, "/help")
@@ -200,7 +200,7 @@ async def killed_at_random_points(folder: Path, *, questions: int, chats: int, s
         telegram.server.latency = 0.01
         ana = telegram.person("Ana")
         groups = [telegram.group(f"Club {number}", ana) for number in range(chats)]
-        async with running(folder, telegram, *QUICK):
+        async with running(folder, telegram, QUICK):
             for chat in groups:
                 telegram.upload(ana, chat, lantern_house(folder), caption="@loccit_bot")
                 await telegram.said(chat, "3 chapters")
@@ -208,7 +208,7 @@ async def killed_at_random_points(folder: Path, *, questions: int, chats: int, s
         kills = 0
         while len(asked) < questions or not _all_answered(telegram, asked):
             last = len(asked) >= questions
-            async with running(folder, telegram, *QUICK) as bot:
+            async with running(folder, telegram, QUICK) as bot:
                 for _ in range(min(rng.randint(1, 4), questions - len(asked))):
                     chat = rng.choice(groups)
                     # Somebody else each time: nobody may have more than a few questions open.
@@ -252,12 +252,12 @@ async def test_a_book_whose_reading_was_cut_short_is_ready_after_the_restart(tmp
     async with FakeTelegram() as telegram:
         ana = telegram.person("Ana")
         chat = telegram.private(ana)
-        async with running(tmp_path, telegram, *QUICK) as bot:
+        async with running(tmp_path, telegram, QUICK) as bot:
             await bot.told("is up")
             telegram.upload(ana, chat, lantern_house(tmp_path))
             await telegram.until(lambda: telegram.server.calls("getFile"))
             await bot.kill()
-        async with running(tmp_path, telegram, *QUICK) as bot:
+        async with running(tmp_path, telegram, QUICK) as bot:
             await bot.told("is up")
             await telegram.said(chat, "3 chapters")
         assert len(telegram.ours(chat)) == 1
@@ -268,14 +268,14 @@ async def test_a_half_written_answer_becomes_the_answer_after_a_crash(tmp_path: 
     async with FakeTelegram() as telegram:
         ana = telegram.person("Ana")
         chat = telegram.group("Club", ana)
-        async with running(tmp_path, telegram, *QUICK) as bot:
+        async with running(tmp_path, telegram, QUICK) as bot:
             telegram.upload(ana, chat, lantern_house(tmp_path), caption="@loccit_bot")
             await telegram.said(chat, "3 chapters")
             telegram.server.faults.append(Fault("sendMessage", "drop after"))
             telegram.mention(ana, chat, GREEN)
             await telegram.said(chat, "[1]")
             await bot.kill()
-        async with running(tmp_path, telegram, *QUICK) as bot:
+        async with running(tmp_path, telegram, QUICK) as bot:
             await bot.told("is up")
             await telegram.until(lambda: not telegram.server.updates)
             await asyncio.sleep(1)

@@ -6,8 +6,9 @@ import random
 from pathlib import Path
 
 from core.model import Segment
+from tests import programs
 from tests.books.long_text import write_long_text
-from tests.bot.running import CHECKOUT, command, environment
+from tests.bot.running import environment
 from tests.core.stores import Place
 from tests.fakes.openai import FakeOpenAI, JsonObject, Reply, Timing
 from tests.fakes.readers import is_summary, summarise
@@ -22,17 +23,17 @@ def _slow(request: JsonObject) -> Reply:
     return Reply(summarise(request).text, timing=Timing(first=0.05))
 
 
-async def _start(book: Path, place: Place, fake: FakeOpenAI) -> asyncio.subprocess.Process:
+async def _start(book: Path, place: Place, fake: FakeOpenAI) -> programs.Program:
     settings = {
         "LOCCIT_DATA": str(place.folder),
         "LOCCIT_DATABASE_URL": place.url,
         "LOCCIT_LLM_BASE_URL": fake.url,
         "LOCCIT_LLM_MODEL": "fake",
     }
-    return await asyncio.create_subprocess_exec(
-        *command("index", book, "--json"),
-        stdout=asyncio.subprocess.PIPE, cwd=CHECKOUT, env=environment(**settings),
-    )  # fmt: skip
+    words = ("index", book, "--json")
+    return await programs.start(
+        programs.LOCCIT, *words, environment=environment(**settings), stdout=asyncio.subprocess.PIPE
+    )
 
 
 async def _index(book: Path, place: Place, fake: FakeOpenAI) -> JsonObject:

@@ -3,22 +3,22 @@
 import asyncio
 import os
 import random
-import sys
-from pathlib import Path
 
+from tests import programs
 from tests.core.stores import Place
 
 _KILLS = 10
 _TOGETHER = 2
-_PROJECT = Path(__file__).resolve().parents[2]
 
 
 async def _accept_and_kill(place: Place, name: str, acknowledgements: int, delay: float) -> list[list[str]]:
     """Everything that the process acknowledged before it was killed in its work."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.core.uploading", place.url, str(place.folder), name,
-        stdout=asyncio.subprocess.PIPE, cwd=_PROJECT, env={"PATH": os.environ["PATH"]},
-    )  # fmt: skip
+    process = await programs.start(
+        "tests.core.uploading",
+        *(place.url, place.folder, name),
+        environment={"PATH": os.environ["PATH"]},
+        stdout=asyncio.subprocess.PIPE,
+    )
     assert process.stdout is not None
     lines: list[bytes] = []
     try:

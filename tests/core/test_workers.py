@@ -11,8 +11,9 @@ import pytest
 from core.formats.runs import cut_runs
 from core.model import Conversation, Segment, SpineFile
 from core.store import Store
+from tests import programs
 from tests.books.long_text import chapter
-from tests.bot.running import CHECKOUT, command, environment, loccit
+from tests.bot.running import environment, loccit
 from tests.clubs import book_of
 from tests.core.stores import NOON, ROOM, Place, sha
 from tests.fakes.openai import FakeOpenAI, JsonObject, Reply, Timing
@@ -37,19 +38,15 @@ async def shelve(store: Store, number: int, parts: int, conversation: Conversati
     await store.shelf.grant(channel, sha(number), book.text_version, "ann", "tale.epub", NOON)
 
 
-async def start_worker(place: Place, fake: FakeOpenAI) -> asyncio.subprocess.Process:
+async def start_worker(place: Place, fake: FakeOpenAI) -> programs.Program:
     """A worker that is up."""
-    process = await asyncio.create_subprocess_exec(
-        *command("worker"),
-        stderr=asyncio.subprocess.PIPE,
-        cwd=CHECKOUT,
-        env=environment(
-            LOCCIT_DATA=str(place.folder),
-            LOCCIT_DATABASE_URL=place.url,
-            LOCCIT_LLM_BASE_URL=fake.url,
-            LOCCIT_LLM_MODEL="fake",
-        ),
+    settings = environment(
+        LOCCIT_DATA=str(place.folder),
+        LOCCIT_DATABASE_URL=place.url,
+        LOCCIT_LLM_BASE_URL=fake.url,
+        LOCCIT_LLM_MODEL="fake",
     )
+    process = await programs.start(programs.LOCCIT, "worker", environment=settings, stderr=asyncio.subprocess.PIPE)
     assert process.stderr is not None
     assert b"summaries" in await asyncio.wait_for(process.stderr.readline(), 60)
     return process
@@ -110,7 +107,7 @@ async def _segments(store: Store) -> list[Segment]:
     return [segment for number in range(1, _BOOKS + 1) for segment in await store.books.segments(sha(number), "test-1")]
 
 
-def _end(process: asyncio.subprocess.Process) -> None:
+def _end(process: programs.Program) -> None:
     if process.returncode is None:
         process.kill()
 

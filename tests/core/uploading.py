@@ -1,11 +1,11 @@
 """A process that accepts uploads and questions until it is killed, and prints each one once it is acknowledged.
 
-Run as `python -m tests.core.uploading URL FOLDER NAME`; an empty URL means SQLite.
+Its words are URL FOLDER NAME; an empty URL means SQLite.
 """
 
 import asyncio
 import hashlib
-import sys
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from core.store import Store
 from tests.core.stores import NOON, ROOM, question_of, upload_of
 
 
-async def main(url: str, folder: Path, name: str) -> None:
+async def upload(url: str, folder: Path, name: str) -> None:
     store = await Store.open(url, folder)
     channel = await store.shelf.channel(ROOM, NOON)
     source = folder / f"{name}.txt"
@@ -28,5 +28,7 @@ async def main(url: str, folder: Path, name: str) -> None:
         print(f"question {name}-q{number} -", flush=True)  # noqa: T201
 
 
-if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))
+def main(words: Sequence[str]) -> int:
+    url, folder, name = words
+    asyncio.run(upload(url, Path(folder), name))
+    return 0

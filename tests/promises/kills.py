@@ -3,11 +3,11 @@
 import asyncio
 import random
 import sqlite3
-import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.bot.running import CHECKOUT, environment
+from tests import programs
+from tests.bot.running import environment
 from tests.clubs import ROOM, open_club
 
 FOLDERS = 2
@@ -16,17 +16,12 @@ FOLDERS = 2
 
 async def _live(folder: Path, name: str, seed: int, kill_after: int | None, delay: float = 0.0) -> Counter[str]:
     """Run a process of `living`; kill it `delay` seconds after so many acknowledgements. What it acknowledged."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
+    process = await programs.start(
         "tests.promises.living",
-        str(folder),
-        name,
-        str(seed),
+        *(folder, name, str(seed)),
+        environment=environment(),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        cwd=CHECKOUT,
-        env=environment(),
     )
     assert process.stdout is not None
     assert process.stderr is not None

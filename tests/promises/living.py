@@ -1,12 +1,11 @@
 """A process that takes up what was left, then uploads and asks until it is killed; it prints what it acknowledged.
 
-Run as `python -m tests.promises.living FOLDER NAME SEED`; with NAME `-` it only takes up what was left.
+Its words are FOLDER NAME SEED; with NAME `-` it only takes up what was left.
 """
 
 import asyncio
 import random
-import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -78,7 +77,7 @@ async def questions(club: Club, name: str, rng: random.Random, first_book: async
                 pass
 
 
-async def main(folder: Path, name: str, seed: int) -> None:
+async def live(folder: Path, name: str, seed: int) -> None:
     store = await Store.open("", folder / "data")
     club = Club(
         store,
@@ -99,5 +98,7 @@ async def main(folder: Path, name: str, seed: int) -> None:
     await club.close()
 
 
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+def main(words: Sequence[str]) -> int:
+    folder, name, seed = words
+    asyncio.run(live(Path(folder), name, int(seed)))
+    return 0
