@@ -12,7 +12,8 @@ from tests.adapters.discord_club import Site, discord_site, items, said, text_of
 from tests.adapters.discord_hostile import hostile
 from tests.adapters.discord_markdown import read
 from tests.adapters.telegram_club import GatedModel
-from tests.fakes.discord import Payload, labels
+from tests.clubs import open_club
+from tests.fakes.discord import Member, Payload, labels
 from tests.fakes.model import ScriptedModel
 
 GREEN_INK = "Mara kept the lighthouse log in green ink."
@@ -276,6 +277,26 @@ async def test_a_question_kept_through_an_outage_is_answered_once_when_the_provi
         assert late["id"] != interim["id"]
 
 
+async def test_a_draft_sent_at_the_moment_of_a_crash_becomes_the_answer_and_never_stands_for_ever(site: Site) -> None:
+    """The vendor took it, and nobody wrote down that it had: the same nonce finds it again, with the words of then."""
+    site.model = gated = GatedModel(["In green ink, ", "says the book."])
+    async with site.running():
+        await site.shelve()
+        asked = await site.mara.mention(site.channel, LOG)
+        gated.gate.release()
+        draft = await _stoppable(site, asked)
+    async with open_club(site.folder) as club:
+        key = f"discord:{site.channel.id}:{asked['id']}"
+        await club.club.post.withdrawn(key, 0)
+        await club.club.post.sending(_conversation(site), key, 0)
+    async with site.running():
+        for _ in range(10):  # words without proof are asked for once more
+            gated.gate.release()
+        answer = await site.answer_to(asked, lambda text: "says the book" in text)
+        assert answer["id"] == draft["id"]
+        assert len([m for m in site.mara.answers(site.channel) if _replies_to(m, asked)]) == 1
+
+
 async def test_what_must_be_mended_reaches_whose_bot_it_is_once_and_the_question_can_be_asked_again(site: Site) -> None:
     broken = [True]
 
@@ -288,14 +309,14 @@ async def test_what_must_be_mended_reaches_whose_bot_it_is_once_and_the_question
         await site.shelve()
         await site.ask(LOG)
         asked = await site.ivo.slash(site.channel, "ask", {"question": "When was it built?", "scope": "without"})
-        [failed] = await site.ivo.settled(asked, lambda: "used up" in said(site.ivo.answers(site.channel)[-1:]))
+        [failed] = await site.ivo.settled(asked, lambda: "used up" in _for(site.ivo, site))
         told = site.fake.world.direct_with(owner).messages.values()
         await site.fake.until(lambda: told)
         assert sum("used up" in text_of(message) for message in told) == 1
         assert len([notice for notice in site.told if "used up" in notice]) == 1
         broken[0] = False
         pressed = await site.ivo.press(site.channel, failed, "Try again")
-        [own] = await site.ivo.settled(pressed, lambda: "1870" in said(site.ivo.answers(site.channel)[-1:]))
+        [own] = await site.ivo.settled(pressed, lambda: "1870" in _for(site.ivo, site))
         assert "Not from the book:" in text_of(own)
         assert own["ephemeral_for"] == str(site.ivo.id)  # as private as it was asked for
 
@@ -312,6 +333,11 @@ async def test_hostile_words_of_the_model_notify_nobody_and_link_nowhere(site: S
         assert message["mentions"] == []
         assert not message["mention_everyone"]
         assert read(message["content"]).live == [], message["content"]
+
+
+def _for(member: Member, site: Site) -> str:
+    """What only this member sees."""
+    return said([message for message in member.answers(site.channel) if message.get("ephemeral_for")])
 
 
 def _replies_to(message: Payload, asked: Payload) -> bool:
