@@ -93,7 +93,9 @@ class _Bot:
 class DiscordRoom:
     """One member of the channel; the first one manages it."""
 
-    capabilities: frozenset[Capability] = frozenset({"closes from outside", "second member", "buttons only", "buttons"})
+    capabilities: frozenset[Capability] = frozenset(
+        {"closes from outside", "second member", "buttons only", "buttons", "sees files"}
+    )
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None, bot: _Bot | None = None) -> None:
         self._bot = bot or _Bot(folder, settings or {})
@@ -110,6 +112,13 @@ class DiscordRoom:
         data = await asyncio.to_thread(file.read_bytes)
         return await self._answered(await self._me.mention(self._channel, "", files=[(file.name, data)]))
 
+    async def drop(self, file: Path) -> str:
+        """Send a file to nobody in particular; the first thing of a journey, as the bot has to be let see it."""
+        self._bot.fake.grant_message_content()
+        await self._bot.running()
+        data = await asyncio.to_thread(file.read_bytes)
+        return await self._answered(await self._me.say(self._channel, "", files=[(file.name, data)]))
+
     async def ask(self, words: str) -> str:
         await self._bot.running()
         return await self._answered(await self._me.mention(self._channel, words))
@@ -120,7 +129,7 @@ class DiscordRoom:
         def settled() -> bool:
             for message in self._me.answers(self._channel):
                 if (message.get("message_reference") or {}).get("message_id") == asked["id"]:
-                    return "Stop" not in labels(message) and not message["content"].endswith(("…", "it."))
+                    return not _under_way(message)
             return False
 
         await self._bot.fake.until(settled, PATIENCE)
@@ -215,7 +224,7 @@ class DiscordRoom:
         def settled() -> bool:
             said.extend(self._bot.heard(self._me))
             shown = self._me.answers(self._channel)
-            return bool(said) and not any("Stop" in labels(m) or m["content"].endswith("…") for m in shown)
+            return bool(said) and not any(map(_under_way, shown))
 
         await self._bot.fake.until(settled, PATIENCE)
         return "\n".join(said)
@@ -237,7 +246,25 @@ class DiscordRoom:
         await self._bot.fake.until(
             lambda: any(words in visible(read(m["content"]).text) for m in self._me.answers(self._channel)), PATIENCE
         )
-        return await self._quiet()
+        await self._bot.fake.until(lambda: not any(map(_under_way, self._me.answers(self._channel))), PATIENCE)
+        self._bot.heard(self._me)
+        return next(text for text in reversed(self.seen()) if words in text)
+
+    async def standing(self) -> list[str]:
+        """What everybody sees now, oldest first."""
+        messages = self._me.answers(self._channel)
+        return [visible(read(m["content"]).text) for m in messages if not m.get("ephemeral_for")]
+
+    async def waits(self) -> None:
+        """Wait until it is said that an answer is being made."""
+        await self._bot.fake.until(
+            lambda: any("Looking" in message["content"] for message in self._me.answers(self._channel)), PATIENCE
+        )
+
+    def replied_to(self, words: str) -> str:
+        """The message that the latest one with these words replies to."""
+        found = [m for m in self._me.answers(self._channel) if words in visible(read(m["content"]).text)]
+        return str(self._channel.messages[int(found[-1]["message_reference"]["message_id"])]["content"])
 
     def seen(self) -> list[str]:
         self._bot.heard(self._me)
@@ -245,3 +272,8 @@ class DiscordRoom:
 
     async def close(self) -> None:
         await self._bot.close()
+
+
+def _under_way(message: Payload) -> bool:
+    """True while the message still tells how far something is."""
+    return "Stop" in labels(message) or message["content"].endswith(("…", "fetching it."))

@@ -8,7 +8,9 @@ from typing import Literal, Protocol
 
 from tests import programs
 
-Capability = Literal["closes from outside", "second member", "several channels", "buttons only", "buttons"]
+Capability = Literal[
+    "closes from outside", "second member", "several channels", "buttons only", "buttons", "sees files"
+]
 
 PATIENCE = 60.0
 """Seconds until a room that says nothing counts as broken."""
@@ -19,7 +21,8 @@ class Room(Protocol):
 
     capabilities: frozenset[Capability]
     """"closes from outside": the press that opened a passage closes it as well. "buttons only": a footnote that no
-    answer has cannot be typed. "buttons": what else can be done stands on buttons too (`choose`, `buttons`)."""
+    answer has cannot be typed. "buttons": what else can be done stands on buttons too (`choose`, `buttons`). "sees files": the bot may see what people
+    send without addressing it (`drop`)."""
 
     async def upload(self, file: Path) -> str:
         """Drop a file into the channel."""

@@ -114,7 +114,7 @@ class _Bot:
 class SlackRoom:
     """One member of the channel."""
 
-    capabilities: frozenset[Capability] = frozenset({"second member", "buttons only", "buttons"})
+    capabilities: frozenset[Capability] = frozenset({"second member", "buttons only", "buttons", "sees files"})
 
     def __init__(
         self, folder: Path, settings: Mapping[str, str] | None = None, *, bot: _Bot | None = None, user: str = OWNER
@@ -127,6 +127,13 @@ class SlackRoom:
         await self._bot.running()
         self._bot.heard(self._user)
         self._bot.people.upload(CHANNEL, self._user, file.name, await asyncio.to_thread(file.read_bytes))
+        return await self._said()
+
+    async def drop(self, file: Path) -> str:
+        """Send a file to nobody in particular."""
+        await self._bot.running()
+        self._bot.heard(self._user)
+        self._bot.people.upload(CHANNEL, self._user, file.name, await asyncio.to_thread(file.read_bytes), "")
         return await self._said()
 
     async def ask(self, words: str) -> str:
@@ -211,7 +218,7 @@ class SlackRoom:
         """The labels this member sees, oldest message first."""
         return [label_of(button) for message in self._mine() for button in buttons(message)]
 
-    def put(self, words: str) -> None:
+    async def put(self, words: str) -> None:
         """Ask and do not wait."""
         self._bot.people.mention(CHANNEL, self._user, words)
 
@@ -227,6 +234,23 @@ class SlackRoom:
             await self._bot.fake.news(0.5)
         await self._bot.quiet()
         return "\n".join(self._bot.heard(self._user))
+
+    async def standing(self) -> list[str]:
+        """What everybody sees now, oldest first, with the status lines under threads."""
+        messages = [shown(message) for message in self._bot.fake.world.of_bot(CHANNEL) if message.for_user is None]
+        return messages + list(self._bot.fake.world.status.values())
+
+    async def waits(self) -> None:
+        """Wait until it is said that an answer is being made."""
+        end = time.monotonic() + PATIENCE
+        while not any("looking" in status for status in self._bot.fake.world.status.values()):
+            assert time.monotonic() < end, "the bot does not say that it looks"
+            await self._bot.fake.news(0.1)
+
+    def replied_to(self, words: str) -> str:
+        """The message whose thread holds the latest one with these words."""
+        found = [message for message in self._bot.fake.world.of_bot(CHANNEL) if words in shown(message)]
+        return self._bot.fake.world.messages[CHANNEL, found[-1].root].text
 
     def _mine(self) -> list[Message]:
         return [m for m in self._bot.fake.world.of_bot(CHANNEL) if m.for_user in (None, self._user)]

@@ -70,6 +70,10 @@ class _Bot:
             await self.fake.server.stop()
             assert not self.fake.server.problems, self.fake.server.problems
 
+    @property
+    def data(self) -> Path:
+        return self._folder / "data"
+
     async def quiet(self) -> None:
         """Wait until everything was heard, nothing is sent any more and no progress line stands last."""
         server = self.fake.server
@@ -104,7 +108,9 @@ class _Bot:
 class TelegramRoom:
     """One member of the group; the first one manages it."""
 
-    capabilities: frozenset[Capability] = frozenset({"closes from outside", "second member", "buttons only", "buttons"})
+    capabilities: frozenset[Capability] = frozenset(
+        {"closes from outside", "second member", "buttons only", "buttons", "sees files"}
+    )
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None, *, bot: _Bot | None = None) -> None:
         self._bot = bot or _Bot(folder, settings or {})
@@ -116,12 +122,18 @@ class TelegramRoom:
         sent = self._fake.upload(self.me, self._bot.chat, file, caption="@loccit_bot")
         return await self._answered(sent)
 
+    async def drop(self, file: Path) -> str:
+        """Send a file to nobody in particular."""
+        await self._bot.running()
+        self._bot.heard(self.me)
+        return await self._answered(self._fake.upload(self.me, self._bot.chat, file))
+
     async def ask(self, words: str) -> str:
         await self._bot.running()
         self._bot.heard(self.me)
         return await self._answered(self._fake.mention(self.me, self._bot.chat, words))
 
-    def put(self, words: str) -> None:
+    async def put(self, words: str) -> None:
         """Ask and do not wait."""
         self._fake.mention(self.me, self._bot.chat, words)
 
@@ -173,6 +185,26 @@ class TelegramRoom:
         await self._fake.said(self._bot.chat, words, self.me)
         await self._bot.quiet()
         return "\n".join(self._bot.heard(self.me))
+
+    async def standing(self) -> list[str]:
+        """What everybody sees now, oldest first."""
+        return [text.replace(_JOINER, "") for text in self._fake.texts(self._bot.chat)]
+
+    async def waits(self) -> None:
+        """Wait until it is said that an answer is being made."""
+        waiting = await self._fake.said(self._bot.chat, "Looking")
+        while not self._on_record(waiting["message_id"]):  # noqa: ASYNC110  # another process writes it down
+            await asyncio.sleep(0.02)
+
+    def _on_record(self, message: int) -> bool:
+        """Whether the bot knows which message it sent: a crash before that is the one that may leave it standing."""
+        with sqlite3.connect(f"file:{self._bot.data}/loccit.db?mode=ro", uri=True) as database:
+            return bool(database.execute("select 1 from delivery where message = ?", (str(message),)).fetchall())
+
+    def replied_to(self, words: str) -> str:
+        """The message that the latest one with these words replies to."""
+        found = [message for message in self._fake.ours(self._bot.chat) if words in message.get("text", "")]
+        return str(found[-1]["reply_to_message"]["text"])
 
     async def close(self) -> None:
         await self._bot.close()

@@ -101,6 +101,13 @@ class WebRoom:
         await panel.locator(":scope[aria-busy=false]").wait_for()
         return self._note(str(await panel.evaluate(_TEXT)))
 
+    async def put(self, words: str) -> None:
+        """Ask and do not wait."""
+        page = await self._here()
+        await self._overheard(page)
+        await page.get_by_label("Ask about the book", exact=True).fill(words)
+        await page.get_by_role("button", name="Ask", exact=True).click()
+
     async def choose(self, label: str) -> str:
         """Press the newest button with this label."""
         page = await self._here()
@@ -163,6 +170,16 @@ class WebRoom:
         news = page.locator("article").filter(has_text=words.split(" [")[0]).last
         await news.wait_for(timeout=1_000 * PATIENCE)
         return self._note(str(await news.evaluate(_TEXT)))
+
+    async def standing(self) -> list[str]:
+        """What the page shows now, oldest first."""
+        page = await self._here()
+        return [str(await article.evaluate(_TEXT)) for article in await page.locator("article").all()]
+
+    async def waits(self) -> None:
+        """Wait until it is said that an answer is being made."""
+        page = await self._here()
+        await page.locator("article.turn").filter(has_text="Looking").last.wait_for(timeout=1_000 * PATIENCE)
 
     async def close(self) -> None:
         await self._open.aclose()
