@@ -32,7 +32,9 @@ class Pages:
     def render(self, name: str, locale: str | None, **values: object) -> str:
         """A template with its values; `t` says the page's words, `say` those that all platforms share."""
         t: Callable[..., str] = partial(markup.words, locale)
-        return self._templates.get_template(name).render(t=t, say=lambda key: say(key, locale), lang=locale_of(locale), stamp=self._stamp, **values)
+        return self._templates.get_template(name).render(
+            t=t, say=lambda key: say(key, locale), lang=locale_of(locale), stamp=self._stamp, **values
+        )
 
     def page(self, name: str, locale: str | None, *, status: int = 200, **values: object) -> web.Response:
         return web.Response(text=self.render(name, locale, **values), content_type="text/html", status=status)

@@ -313,6 +313,7 @@ async def forged(folder: Path, count: int, together: int = 12) -> bool:
                 print(f"shown for {custom_id!r}")
             elif len(shown) != 1 or not visible(text).endswith("."):
                 found["no sentence"] += 1
+                print(f"no sentence for {custom_id!r}: {[m['content'][:200] for m in shown]}")
             for m in (*shown, message):
                 channel.messages.pop(int(m["id"]), None)
             fake.interactions.all.clear()
