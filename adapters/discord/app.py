@@ -2,10 +2,8 @@
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,10 +24,10 @@ from adapters.discord.leases import RENEW, Leases, shard_of
 from adapters.discord.letters import Letters
 from adapters.discord.line import SILENT, Line
 from adapters.discord.presses import Presses
+from adapters.discord.sessions import Sessions
 from adapters.discord.slash import Slash, Translator
 from adapters.discord.work import Work
 from adapters.host import Host
-from adapters.lanes import Lanes
 from core.club import Club
 from core.desk import Desk
 from core.errors import OperatorError
@@ -39,8 +37,6 @@ log = logging.getLogger(__name__)
 
 _AGAIN = 15.0
 """Seconds before a connection that could not be made is tried again."""
-_ATTEMPTS = (1.0, 3.0, 10.0, 30.0, 60.0)
-"""Seconds before something that could not be put on record is tried again; after the last it is left to the next session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,20 +200,10 @@ class Bot(discord.AutoShardedClient):
         self._letters = Letters(self._ours)
         self.work = Work(self._ours, self._answers, Books(self._ours, api_host), self._letters.outbox.nudge)
         self._presses = Presses(self._ours, self._answers, self.work, self._letters.outbox.nudge)
-        self._hearing = Hearing(self._ours, self.work, self._answers)
-        self._catching = Catching(self._ours, self._hearing)
+        hearing = Hearing(self._ours, self.work, self._answers)
+        self._sessions = Sessions(host, hearing, Catching(self._ours, hearing), self._missed_votes)
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
         Slash(self._ours, self.work).register(self.tree)
-        self._ears = Lanes()
-        self._begun = asyncio.Event()
-        self._up: set[int] = set()
-        """Shards that are connected and have missed nothing."""
-        self._sessions: Counter[int] = Counter()
-        """How many sessions each shard has had."""
-        self._unread: dict[int, set[int]] = {}
-        """By shard, the channels that have to be caught up."""
-        self._held: dict[int, list[discord.Message]] = {}
-        """By shard in a new session, what is said until it is known which channels have to be caught up first."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._once = False
 
@@ -226,7 +212,7 @@ class Bot(discord.AutoShardedClient):
         self.add_dynamic_items(Button)
         await self.tree.set_translator(Translator())
         await self.tree.sync()
-        self._behind(self._catching.beat(lambda: self._up), "beat")
+        self._behind(self._sessions.beat(), "beat")
 
     def _behind(self, work: Coroutine[Any, Any, Any], name: str) -> None:
         task = asyncio.create_task(work, name=name)
@@ -237,8 +223,9 @@ class Bot(discord.AutoShardedClient):
         """True when the conversation's shard is one of this process."""
         return shard_of(where, self.shard_count or 1) in self.shards
 
-    def _is_of(self, shard: int, where: Conversation) -> bool:
-        return shard_of(where, self.shard_count or 1) == shard
+    async def _missed_votes(self, shard: int) -> None:
+        count = self.shard_count or 1
+        await polls.missed(self._ours, self.work.take, lambda where: shard_of(where, count) == shard)
 
     @property
     def _first(self) -> bool:
@@ -257,96 +244,30 @@ class Bot(discord.AutoShardedClient):
                 self._behind(self._answers.answer_kept(), "kept questions")
                 self._behind(self._letters.outbox.drain(self._host.sleep), "letters")
         finally:
-            self._begun.set()
+            self._sessions.begin()
         name = self.user.name if self.user is not None else ""
         self._host.tell(Notice("run_up", {"platform": "Discord", "name": name}))
 
     async def on_shard_connect(self, shard: int) -> None:
-        """A new session: in each channel what was said before it is heard first, so that the order is kept."""
-        self._up.discard(shard)
-        self._sessions[shard] += 1
-        self._unread[shard] = set()
-        self._held.setdefault(shard, [])
+        self._sessions.connected(shard)
 
     async def on_shard_ready(self, shard: int) -> None:
-        await self._begun.wait()
-        session = self._sessions[shard]
-        if not await self._patiently(partial(self._catch_up, shard, session), "sessions"):
-            log.error("a session is not caught up", extra={"shard": shard})
-
-    async def _catch_up(self, shard: int, session: int) -> None:
-        """Put the reading of each channel that missed something before what is said there from now on."""
-        missed = await self._catching.missed(shard)
-        if self._sessions[shard] != session:
-            return  # a newer session does it
-        await polls.missed(self._ours, self.work.take, partial(self._is_of, shard))
-        self._unread[shard] = {channel.id for channel, _ in missed}
-        for channel, since in missed:
-            self._ears.add(_place(channel), partial(self._read, shard, session, channel, since))
-        for message in self._held.pop(shard, ()):
-            self._listen(shard, message)
-        if not missed:
-            await self._complete(shard)
-
-    async def _read(self, shard: int, session: int, channel: Any, since: datetime) -> None:
-        """Catch a channel up; one that cannot be read for long is looked at again in the next session, as far back."""
-        if await self._patiently(partial(self._catching.read, channel, since), str(channel.id)):
-            if self._sessions[shard] == session:
-                self._unread[shard].discard(channel.id)
-                if not self._unread[shard]:
-                    await self._complete(shard)
-        else:
-            log.error("a channel is not caught up", extra={"channel": str(channel.id)})
-
-    async def _complete(self, shard: int) -> None:
-        """Nothing is missing any more: the next session need not look back further than to now."""
-        self._up.add(shard)
-        await self._catching.note((shard,))
-
-    async def _patiently(self, work: Callable[[], Awaitable[object]], what: str) -> bool:
-        """Do something that may be repeated, again when it fails; False when it fails for long."""
-        for pause in (*_ATTEMPTS, None):
-            try:
-                await work()
-                return True
-            except Exception as error:  # the outer edge of one attempt
-                log.warning("not on record yet", exc_info=error, extra={"what": what, "again_in": pause})
-                if pause is not None:
-                    await self._host.sleep(pause)
-        return False
+        await self._sessions.ready(shard)
 
     async def on_shard_disconnect(self, shard: int) -> None:
-        self._up.discard(shard)
+        self._sessions.disconnected(shard)
 
     async def on_shard_resumed(self, shard: int) -> None:
-        """What happened meanwhile has been told."""
-        if shard not in self._held and not self._unread.get(shard):
-            self._up.add(shard)
-
-    # The library starts a task for each event, and tasks overtake each other: what is said in a channel goes on record in
-    # the order it came.
+        self._sessions.resumed(shard)
 
     async def on_message(self, message: discord.Message) -> None:
-        shard = 0 if message.guild is None else message.guild.shard_id
-        if shard in self._held:
-            self._held[shard].append(message)
-        else:
-            self._listen(shard, message)
-
-    def _listen(self, shard: int, message: discord.Message) -> None:
-        self._ears.add(_place(message.channel), partial(self._hear, shard, message))
-
-    async def _hear(self, shard: int, message: discord.Message) -> None:
-        if not await self._patiently(partial(self._hearing.heard, message), str(message.channel.id)):
-            # Whatever session comes next looks back for it.
-            self._up.discard(shard)
-            self._unread.setdefault(shard, set()).add(message.channel.id)
+        self._sessions.said(message)
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        self._ears.add(_place(payload.message.channel), partial(self._hearing.heard_again, payload.message))
+        self._sessions.changed(payload)
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        self._ears.add(str(payload.channel_id), partial(self._hearing.gone, payload.channel_id, payload.message_id))
+        self._sessions.deleted(payload)
 
     async def on_raw_poll_vote_add(self, told: discord.RawPollVoteActionEvent) -> None:
         self._vote(told, back=False)
@@ -355,7 +276,8 @@ class Bot(discord.AutoShardedClient):
         self._vote(told, back=True)
 
     def _vote(self, told: discord.RawPollVoteActionEvent, *, back: bool) -> None:
-        self._ears.add(str(told.channel_id), partial(polls.heard, self._ours, self.work.take, told, back=back))
+        keep = partial(polls.heard, self._ours, self.work.take, told, back=back)
+        self._sessions.soon(str(told.channel_id), keep)
 
     async def on_interaction(self, interaction: Interaction) -> None:
         """Presses of buttons that no item of ours hears: still one clear sentence. And forms that were filled in."""
@@ -375,16 +297,11 @@ class Bot(discord.AutoShardedClient):
 
     async def leave(self) -> None:
         """Stop what is under way and close the connection. What was recorded is taken up at the next start."""
-        await self._ears.close()
+        await self._sessions.leave()
         await self.work.close()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._catching.note(self._up)
+        await self._sessions.note()
         await self.close()
-
-
-def _place(channel: Any) -> str:
-    """The lane of a channel; threads keep the order of theirs."""
-    return str(channel.parent_id if isinstance(channel, discord.Thread) else channel.id)
