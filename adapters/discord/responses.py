@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -63,7 +64,8 @@ async def respond(
     await take_back(interaction, private=private)
     sent: list[int] = []
     send: Callable[[], Awaitable[discord.Message]]
-    for shown in parts:
+    for part in parts:
+        shown = part if interaction.app_permissions.send_polls else replace(part, ballot=None)
         if not interaction.response.is_done():
             send = partial(_respond, interaction, shown, private, about, connection.host.now())
         else:
@@ -89,7 +91,7 @@ async def _respond(
         body["view"] = drawing
     if shown.files:
         body["files"] = files(shown.files)
-    poll = None if private or not interaction.app_permissions.send_polls else ballots.drawn(shown.ballot, now)
+    poll = None if private else ballots.drawn(shown.ballot, now)
     try:
         if poll is not None:
             return _made(await interaction.response.send_message(poll=poll, allowed_mentions=SILENT))

@@ -228,16 +228,17 @@ class Member:
     async def settled(self, invocation: Invocation, true: Callable[[], Any] | None = None) -> list[Payload]:
         """Wait until an invocation is answered with more than "thinking"; the messages it shows now."""
 
-        def shown() -> bool:
+        def answered() -> bool:
             if invocation.answer is None:
                 return False
             if true is not None:
                 return bool(true())
-            return invocation.answer != 5 or not any(
-                message["flags"] & world.LOADING for message in self._of(invocation)
+            shown = self._of(invocation)  # "thinking" may have been taken back
+            return invocation.answer != 5 or (
+                bool(shown) and not any(message["flags"] & world.LOADING for message in shown)
             )
 
-        await self._discord.until(shown, PATIENCE)
+        await self._discord.until(answered, PATIENCE)
         return self._of(invocation)
 
     def _of(self, invocation: Invocation) -> list[Payload]:
