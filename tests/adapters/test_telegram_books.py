@@ -143,8 +143,7 @@ async def test_a_book_that_nobody_gave_to_the_bot_is_asked_about_and_read_in_the
         assert asked["text"].replace("\u2060", "").startswith(book.name)
         assert (asked["message_thread_id"], asked["reply_to_message"]["message_id"]) == (topic, sent["message_id"])
         assert telegram.server.calls("getFile") == []  # nothing is fetched before a yes
-        said = await telegram.answered(telegram.press(cleo, chat, "Yes, here"))
-        assert "Only whoever sent the file" in said
+        await telegram.told(telegram.press(cleo, chat, "Yes, here"), cleo, chat, "Only whoever sent the file")
         telegram.press(ben, chat, "Yes, here")
         card = await telegram.said(chat, "3 chapters")
         assert card["message_id"] == asked["message_id"]

@@ -163,7 +163,7 @@ async def test_stop_ends_the_answer_for_its_asker_alone_and_it_is_not_taken_up_a
         await telegram.said(chat, "Looking")
         outsider = telegram.person("Cleo")
         chat.statuses[outsider.id] = "member"
-        assert "for the person" in await telegram.answered(telegram.press(outsider, chat, "Stop"))
+        await telegram.told(telegram.press(outsider, chat, "Stop"), outsider, chat, "for the person")
         telegram.press(bea, chat, "Stop")
         stopped = await telegram.said(chat, "was stopped")
         assert "reply_markup" not in stopped
@@ -260,7 +260,7 @@ async def test_asker_and_administrator_delete_an_answer_others_are_refused_in_wo
             await telegram.until(lambda: answers(telegram, chat))
             telegram.press(cleo, chat, "⋯")
             await telegram.until(partial(_has, telegram, cleo, chat, "Delete"))
-            assert "Only the person who asked" in await telegram.answered(telegram.press(cleo, chat, "Delete"))
+            await telegram.told(telegram.press(cleo, chat, "Delete"), cleo, chat, "Only the person who asked")
             telegram.press(allowed, chat, "⋯")
             await telegram.until(partial(_has, telegram, allowed, chat, "Delete"))
             telegram.press(allowed, chat, "Delete")

@@ -322,6 +322,10 @@ class FakeTelegram:
         newest: JsonObject = found[-1]
         return newest
 
+    async def told(self, query: Query, person: Person, chat: Chat, words: str) -> None:
+        """Wait until a press has told this: in its pop-up, or in a message to who pressed where that came too late."""
+        await self.until(lambda: words in query.said or any(words in text for text in self.texts(chat, person)))
+
     async def answered(self, query: Query) -> str:
         """Wait for a press to be acknowledged; what its pop-up says."""
         await self.until(lambda: query.answered is not None)
