@@ -6,12 +6,12 @@ from typing import Any
 
 import discord
 
-from adapters.discord import deliveries, forms, polls, view
+from adapters.discord import deliveries, forms, polls, standing, view
 from adapters.discord.answers import Answers
-from adapters.discord.buttons import Interaction, drawn
+from adapters.discord.buttons import Interaction
 from adapters.discord.connection import Connection
-from adapters.discord.line import SILENT, Gone, files
-from adapters.discord.responses import in_time, remember, respond, take_back
+from adapters.discord.line import SILENT, THREAD_THERE
+from adapters.discord.responses import in_time, respond, take_back
 from adapters.discord.spots import PLATFORM, Spot, Who, spot_of, who_used
 from adapters.discord.view import Shown
 from adapters.discord.work import Work
@@ -53,7 +53,7 @@ class Presses:
             reply = await in_time(interaction, filling, private=True, update=interaction.message is not None)
             if isinstance(reply, Question):
                 raise Missing("unknown_button")
-            await self._put(interaction, view.messages(reply))
+            await standing.put(self._connection, interaction, view.messages(reply))
         except Exception as error:  # noqa: BLE001  # the outer edge of a form: a sentence, never a spinner
             await self._failed(interaction, error, who)
 
@@ -115,7 +115,7 @@ class Presses:
                 await interaction.delete_original_response()
             else:
                 await interaction.response.defer()
-            await self._take_away(found)
+            await standing.take_away(self._connection, found)
 
     async def _open_or_reply(
         self, interaction: Interaction, memo: str, id: str, who: Who
@@ -133,7 +133,7 @@ class Presses:
         parts = view.messages(self._with_share(reply, shares, who))
         sent = await respond(self._connection, interaction, parts, private=True, about=note)
         rows = [(id, spot.token or "", spot.born) for id, spot in sent]
-        await remember(self._connection, _memo(interaction, note), rows)
+        await standing.remember(self._connection, _memo(interaction, note), rows)
 
     def _with_share(self, reply: Reply, pressed: str, who: Who) -> Reply:
         """The passage with a button that shows it to everybody, where there is anybody else; `pressed` opened it."""
@@ -150,49 +150,8 @@ class Presses:
             raise Missing("unknown_button")
         self._connection.forget_language(who)
         note = id.split(".")[0] if "." in id else ""
-        await self._put(interaction, view.messages(self._with_share(reply, id, who) if note else reply), note)
-
-    async def _put(self, interaction: Interaction, parts: Sequence[Shown], note: str = "") -> None:
-        """These messages in place of the one that was pressed, and of those that stand with it."""
-        message, post = interaction.message, self._connection.club.post
-        if message is None:
-            return
-        memo = _memo(interaction, note) if note else f"parts:{message.id}"
-        stands: list[Any] = [row for row in await post.recall(PLATFORM, memo) or () if row[0] != message.id]
-        spot = spot_of(interaction, private=bool(message.flags.ephemeral))
-        kept: list[tuple[int, str, float]] = []
-        for row, shown in zip(stands, parts[:-1], strict=False):
-            # What stands above belongs to an earlier press and is reached by its token.
-            await self._change(spot.channel, row, shown, note)
-            kept.append((int(row[0]), str(row[1]), float(row[2])))
-        here, *below = parts[len(kept) :]
-        await self._update(interaction, here, note)
-        kept.append((message.id, interaction.token, spot.born))
-        kept += [
-            (await self._connection.line.send(spot, shown, about=note), interaction.token, spot.born) for shown in below
-        ]
-        for row in stands[len(parts) - 1 :]:
-            await self._take_away([row])
-        if note:
-            await remember(self._connection, memo, kept)
-        elif stands or below:
-            await post.forget(PLATFORM, memo)
-            await remember(self._connection, f"parts:{kept[-1][0]}", kept)
-
-    async def _update(self, interaction: Interaction, shown: Shown, note: str) -> None:
-        drawing = drawn(shown.rows, note)
-        body: dict[str, Any] = {"content": shown.content, "view": drawing, "allowed_mentions": SILENT}
-        body["attachments"] = files(shown.files)
-        if interaction.response.is_done():
-            await interaction.edit_original_response(**body)
-        else:
-            await interaction.response.edit_message(**body)
-
-    async def _change(self, channel: int, row: Sequence[Any], shown: Shown, note: str) -> None:
-        try:
-            await self._connection.line.edit(_spot(channel, row), int(row[0]), shown, note)
-        except Gone:
-            return  # its reader has put it away
+        parts = view.messages(self._with_share(reply, id, who) if note else reply)
+        await standing.put(self._connection, interaction, parts, _memo(interaction, note) if note else "", note)
 
     async def _close(self, interaction: Interaction, note: str, who: Who) -> None:
         memo = _memo(interaction, note)
@@ -201,11 +160,8 @@ class Presses:
         await self._connection.club.post.forget(PLATFORM, memo)
         await interaction.response.defer()
         await interaction.delete_original_response()
-        await self._take_away([row for row in stands or () if message is None or row[0] != message.id])
-
-    async def _take_away(self, rows: Sequence[Sequence[Any]]) -> None:
-        for row in rows:
-            await self._connection.line.delete(_spot(0, row), int(row[0]))
+        beside = [row for row in stands or () if message is None or row[0] != message.id]
+        await standing.take_away(self._connection, beside)
 
     async def _share(self, interaction: Interaction, id: str, who: Who) -> None:
         """The passage for everybody; past the sharer's own place, others click before they read."""
@@ -286,7 +242,7 @@ class Presses:
         except discord.Forbidden as error:
             raise Missing("discord_no_threads") from error
         except discord.HTTPException as error:
-            if error.code != 160004:  # there is one already
+            if error.code != THREAD_THERE:
                 raise
             said = say("discord_thread_there", who.reader.locale)
         else:
@@ -308,7 +264,3 @@ def _key(interaction: Interaction) -> str:
 
 def _memo(interaction: Interaction, note: str) -> str:
     return f"open:{interaction.channel_id}:{interaction.user.id}:{note}"
-
-
-def _spot(channel: int, row: Sequence[Any]) -> Spot:
-    return Spot(channel, None, str(row[1]), float(row[2]), private=True)

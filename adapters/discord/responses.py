@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
 import discord
 
-from adapters.discord import ballots, polls
+from adapters.discord import ballots, polls, standing
 from adapters.discord.buttons import Interaction, drawn
 from adapters.discord.connection import Connection
 from adapters.discord.line import SILENT, files
-from adapters.discord.spots import PLATFORM, TOKEN_LIVES, Spot, spot_of, who_used
+from adapters.discord.spots import Spot, spot_of, who_used
 from adapters.discord.view import Shown
 
 PROMPT = 0.5
@@ -72,14 +72,9 @@ async def respond(
             send = partial(connection.line.post, spot, shown, about=about)
         sent.append((await polls.shown(connection, where, spot.channel, shown, send)).id)
     if private and len(sent) > 1 and not about:
-        await remember(connection, f"parts:{sent[-1]}", [(id, spot.token or "", spot.born) for id in sent])
+        rows = [(id, spot.token or "", spot.born) for id in sent]
+        await standing.remember(connection, standing.parts_of(sent[-1]), rows)
     return [(id, spot) for id in sent]
-
-
-async def remember(connection: Connection, memo: str, rows: Sequence[tuple[int, str, float]]) -> None:
-    """Keep, for as long as the tokens live, how to change what one reader has before them: a restart makes no difference."""
-    until = datetime.fromtimestamp(min(born for _, _, born in rows) + TOKEN_LIVES, UTC)
-    await connection.club.post.remember(PLATFORM, memo, [list(row) for row in rows], until)
 
 
 async def _respond(
