@@ -91,7 +91,7 @@ def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span,
     best = scored[0][0] if scored else 0.0
     chosen: list[_Sentence] = []
     left = MAX_CHARACTERS
-    for score, sentence in scored:
+    for score, _, sentence in scored:
         if score < best * GOOD_ENOUGH or len(chosen) == MAX_SENTENCES:
             break
         if len(sentence.text) <= left:
@@ -101,17 +101,23 @@ def quote(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[Span,
 
 
 def closest(question: str, pieces: Sequence[tuple[Span, str]]) -> tuple[Span, str] | None:
-    """The one sentence that says most about the question, with its run; None when none would be quoted as an answer."""
+    """The one sentence that says most about the question, with its run; None when none says enough of it by itself.
+
+    Enough is what a quotation needs together with its neighbours: shown alone, a sentence has none.
+    """
     if not _stems(question, words.guess_language(question)):
         return None  # nothing but stop words: every sentence has some of those
-    for _, sentence in _telling(question, pieces):
-        if len(sentence.text) <= MAX_CHARACTERS:
+    for _, enough, sentence in _telling(question, pieces):
+        if enough and len(sentence.text) <= MAX_CHARACTERS:
             return sentence.span, sentence.text
     return None
 
 
-def _telling(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[float, _Sentence]]:
-    """Sentences that share words with the question, best first, with their scores; none unless the best says enough."""
+def _telling(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[float, bool, _Sentence]]:
+    """Sentences that share words with the question, best first: (score, whether it says enough by itself, sentence).
+
+    None unless the best one says enough together with its neighbours.
+    """
     language = words.guess_language(question)
     asked = frozenset(_stems(question, language, clear=True) or _stems(question, language) or words.words(question))
     found = _sentences(pieces)
@@ -123,14 +129,15 @@ def _telling(question: str, pieces: Sequence[tuple[Span, str]]) -> list[tuple[fl
     own = [sum(weight[stem] for stem in sentence.stems & asked) for sentence in found]
     around = [sum(weight[stem] for stem in (near[at] & asked) - found[at].stems) for at in range(len(found))]
     needed = COVERED / 2 if any(words.is_cjk(stem[0]) for stem in asked) else COVERED  # half its pairs part two words
-    if max(map(sum, zip(own, around, strict=True))) < needed * sum(weight.values()):
+    needed *= sum(weight.values())
+    if max(map(sum, zip(own, around, strict=True))) < needed:
         return []
     scores = [
         (mine + NEIGHBOUR * beside) * min(1.0, 0.5 + len(sentence.text) / (2 * _LENGTH)) if mine else 0.0
         for mine, beside, sentence in zip(own, around, found, strict=True)
     ]
     order = sorted(range(len(found)), key=lambda at: (-scores[at], at))
-    return [(scores[at], found[at]) for at in order if scores[at]]
+    return [(scores[at], own[at] >= needed, found[at]) for at in order if scores[at]]
 
 
 def _question(messages: Sequence[Message]) -> str:
