@@ -89,7 +89,7 @@ async def _connected(bot: Bot, club: Club, settings: Settings, host: Host, pace:
             await host.sleep(_AGAIN)
     host.tell(Notice("run_up", {"platform": NAME, "name": f"@{me.username}"}))
     line = Line(bot, Limiter(host.clock, host.sleep, pace), host.sleep)
-    desk = Desk(club, lambda name: f"/{name}", source=host.source, link_for=host.link_for)
+    desk = Desk(club, lambda name: f"/{name}", source=host.source, link_for=host.link_for, copies=view.COPIED)
     ours = Me(me.id, me.username or "")
     cloud = settings.base_url is None if settings.cloud is None else settings.cloud
     return Service(Connection(club, desk, line, host, ours, cloud), bool(me.can_read_all_group_messages))

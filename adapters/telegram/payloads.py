@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from telegram import InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity, ReplyParameters
+from telegram import CopyTextButton, InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity, ReplyParameters
 
 from adapters.telegram.text import Mark
 from adapters.telegram.view import STEP, Keyboard
+from core.model import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +30,20 @@ class Sent:
 
 
 def keyboard(rows: Keyboard) -> InlineKeyboardMarkup | None:
-    """Buttons as the vendor wants them; one with an address carries that instead of an id."""
+    """Buttons as the vendor wants them; one with an address or with words to copy carries those instead of an id."""
     if not rows:
         return None
-    return InlineKeyboardMarkup(
-        [
-            [
-                InlineKeyboardButton(choice.label, url=choice.id)
-                if choice.kind == "link"
-                else InlineKeyboardButton(choice.label, callback_data=STEP * (choice.kind == "step") + choice.id)
-                for choice in row
-            ]
-            for row in rows
-        ]
-    )
+    return InlineKeyboardMarkup([[_button(choice) for choice in row] for row in rows])
+
+
+def _button(choice: Choice) -> InlineKeyboardButton:
+    match choice.kind:
+        case "link":
+            return InlineKeyboardButton(choice.label, url=choice.id)
+        case "copy":
+            return InlineKeyboardButton(choice.label, copy_text=CopyTextButton(choice.id))
+        case kind:
+            return InlineKeyboardButton(choice.label, callback_data=STEP * (kind == "step") + choice.id)
 
 
 def entities_of(marks: tuple[Mark, ...]) -> list[MessageEntity] | None:

@@ -12,6 +12,8 @@ TEXT = 4096
 """UTF-16 units of a message, caption and entity limits: telegram.constants of python-telegram-bot 22.8."""
 CAPTION = 1024
 MARKS = 100
+COPIED = 256
+"""Characters that a button can copy: telegram.constants."""
 NOTES = 90
 """Note buttons of one part: the vendor takes 100 buttons, and other rows need some."""
 ROW = 3

@@ -45,8 +45,8 @@ _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES)
 class Desk:
     """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies.
 
-    `checks` looks at what the platform lets the bot do in a chat, for `setup`, and says so in a language. `gather` is
-    for a platform that has polls of its own.
+    `copies`: characters that a button of it can copy. `checks` looks at what the platform lets the bot do in a chat, for
+    `setup`, and says so in a language. `gather` is for a platform that has polls of its own.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Desk:
         *,
         source: str = "",
         link_for: LinkFor | None = None,
+        copies: int = 0,
         checks: Checks | None = None,
         gather: Gather | None = None,
     ) -> None:
@@ -63,6 +64,7 @@ class Desk:
         self._spell = spell
         self._source = source
         self._link_for = link_for
+        self._copies = copies
         self._checks = checks
         self._gather = gather
 
@@ -381,7 +383,7 @@ class Desk:
 
     async def _visit(self, conversation: Conversation, reader: Reader, private: bool) -> Visit:
         here = await self.reader(conversation, reader)
-        return Visit(self._club, conversation, here, private, self._spell, self._link_for, self._gather)
+        return Visit(self._club, conversation, here, private, self._spell, self._link_for, self._gather, self._copies)
 
 
 def descriptions(locale: str | None) -> dict[str, str]:

@@ -66,6 +66,8 @@ class Visit:
     """Where the reading view shows a passage; None when there is none."""
     gather: Gather | None = None
     """None where polls are our own buttons."""
+    copies: int = 0
+    """Characters that a button of this platform can copy; 0 where it has no such button."""
 
     @property
     def locale(self) -> str | None:

@@ -23,6 +23,7 @@ async def quote(visit: Visit, words: str, choice: str | None = None, page: int =
     reach = say_limit(found.limit, visit.locale)
     blocks: list[Block] = [*sentence(key, visit.locale, count=len(found.hits), title=card.title, reach=reach)]
     labelled: list[tuple[str, Action]] = []
+    copies: list[Choice] = []
     pages = max(1, -(-len(found.hits) // _SHOWN))
     first = _SHOWN * min(max(page, 0), pages - 1)
     for at, hit in enumerate(found.hits[first : first + _SHOWN], first + 1):
@@ -31,6 +32,8 @@ async def quote(visit: Visit, words: str, choice: str | None = None, page: int =
         if hit.run is not None:
             action: Action = {"do": "open", "book": card.sha256, "tag": tags.tag(hit.run)}
             labelled.append((say("desk_open", visit.locale, number=at), action))
+        if len(hit.quote) <= visit.copies:
+            copies.append(Choice(say("desk_copy", visit.locale, number=at), hit.quote, "copy"))
     if (further := len(found.hits) - first - _SHOWN) > 0:
         blocks += sentence("desk_more_places", visit.locale, count=further)
     if await visit.club.questions.keeps(visit.conversation.platform):
@@ -41,7 +44,7 @@ async def quote(visit: Visit, words: str, choice: str | None = None, page: int =
         turning.append((say("desk_previous", visit.locale), {**here, "page": first // _SHOWN - 1}))
     if further > 0:
         turning.append((say("desk_next", visit.locale), {**here, "page": first // _SHOWN + 1}))
-    rows = [await visit.choices(labelled), await visit.choices(turning, step=True)]
+    rows = [await visit.choices(labelled), tuple(copies), await visit.choices(turning, step=True)]
     return Reply(tuple(blocks), tuple(row for row in rows if row))
 
 

@@ -14,12 +14,13 @@ class Choice:
     """A button. A footnote's label begins with its number; no other label begins with a digit.
 
     `id` is what the platform's button carries: at most 40 bytes of ASCII, opaque. `close` takes the reply away; a `link`
-    has an address instead. `step` shows other text in place of this.
+    has an address instead, `copy` the words to be copied (only where the adapter says that it can: `Desk`). `step` shows
+    other text in place of this.
     """
 
     label: str
     id: str
-    kind: Literal["note", "act", "step", "close", "link"] = "act"
+    kind: Literal["note", "act", "step", "close", "link", "copy"] = "act"
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,6 +170,15 @@ async def test_a_book_of_the_same_title_may_take_the_place_of_the_earlier_one(tm
 # Exact words, many places
 
 
+async def test_where_a_button_can_copy_the_words_found_can_be_copied_whole_or_not_at_all(club: TestClub) -> None:
+    await club.shelve(lantern_house())
+    for copies, expected in ((0, []), (20, []), (256, [Choice("Copy 1", "It still smells of salt", "copy")])):
+        desk = Desk(club.club, lambda name: f"/{name}", copies=copies)
+        found = await desk.command(ROOM, KEEPER, "quote", "it still smells of salt", event="e")
+        assert isinstance(found, Reply)
+        assert [choice for row in found.choices for choice in row if choice.kind == "copy"] == expected
+
+
 async def test_many_places_of_a_quotation_are_paged_and_each_opens(club: TestClub) -> None:
     await club.shelve(long_book(4, 4_000))
     found = await _desk(club).command(ROOM, KEEPER, "quote", "day", event="e")

@@ -255,6 +255,8 @@ async def test_j6_find_the_exact_quote_without_a_model(kind: str, tmp_path: Path
         assert "It still smells of salt" in near
         if isinstance(room, CHATS):
             assert "smells of salt" in await room.choose("Open 1")
+        if isinstance(room, TelegramRoom):
+            assert "Copy 1" in room.buttons()
         assert "Word for word" in await room.command("quote", "The green ink in the log was not Mara's")
         await room.command("progress", "finished 2")
         assert "up to chapter 2" in await room.command("quote", "it still smells like salt")

@@ -12,6 +12,7 @@ JsonObject = dict[str, Any]
 
 TEXT, CAPTION, ENTITIES = 4096, 1024, 100
 CALLBACK_BYTES, ROW, BUTTONS, CALLBACK_ANSWER = 64, 8, 100, 200
+COPY = 256
 DOWNLOAD = 20_000_000
 """Bytes getFile gives on the cloud server."""
 
@@ -136,5 +137,7 @@ def check_keyboard(markup: JsonObject | None) -> None:
             data = button.get("callback_data")
             if data is not None and not 1 <= len(data.encode("utf-8")) <= CALLBACK_BYTES:
                 raise bad("BUTTON_DATA_INVALID")
-            if (data is None) == (button.get("url") is None):
+            if sum(button.get(kind) is not None for kind in ("callback_data", "url", "copy_text")) != 1:
                 raise bad("BUTTON_TYPE_INVALID")
+            if not 1 <= len((button.get("copy_text") or {"text": "x"})["text"]) <= COPY:
+                raise bad("BUTTON_COPY_TEXT_INVALID")
