@@ -23,10 +23,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from adapters.slack import view
+from adapters.slack.alarms import Alarms
 from adapters.slack.answers import Answers
 from adapters.slack.door import Door, Settings
 from adapters.slack.incoming import Press, Where
 from adapters.slack.inert import inert_markdown
+from adapters.slack.people import People
 from adapters.slack.presses import Presses
 from adapters.slack.replies import Replies
 from adapters.slack.sending import Sender, sentence
@@ -37,7 +39,7 @@ from core.document import parse, plain
 from core.errors import LoccitError
 from core.model import Event, Paragraph, Quote, Reader, Text
 from tests.adapters.slack_hostile import hostile
-from tests.adapters.slack_workspace import CLUB, HERE
+from tests.adapters.slack_workspace import CLUB, HERE, host
 from tests.adapters.test_slack_view import long_answer, notes
 from tests.books.long_text import write_long_text
 from tests.bot.running import command, environment
@@ -221,13 +223,14 @@ async def _presses(folder: Path) -> AsyncIterator[tuple[Presses, str]]:
         door = Door(Settings(fake.tokens.bot, APP_TOKEN, fake.api), Token(fake.tokens.bot))
         await door.open()
         desk, sender = Desk(club, lambda name: f"/loccit {name}"), Sender(door, club.post)
-        answers = Answers(club, desk, door, sender, Streams(time.monotonic))
+        alarms = Alarms(club, host(folder, []), People(door, time.monotonic), sender)
+        answers = Answers(club, desk, door, sender, Streams(time.monotonic), alarms)
 
         async def keep(event: Event) -> None:
             raise AssertionError(f"a forged press became {event}")
 
         try:
-            yield Presses(club, desk, sender, answers, Replies(door, sender), keep), turn.answer.footnotes[0].id
+            yield Presses(club, desk, door, sender, answers, Replies(door, sender), keep), turn.answer.footnotes[0].id
         finally:
             await door.close()
             assert fake.world.of_bot() == [], "a forged press showed something"
