@@ -7,7 +7,7 @@ live by themselves (names, addresses, commands) is broken up by an invisible wor
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count
 from typing import NamedTuple
 
 from core.model import (
@@ -219,21 +219,10 @@ def _joints(text: str, safe: list[tuple[int, int]], commands: list[tuple[int, in
 
 def _offsets(text: str, joints: list[int]) -> list[int]:
     """For every index of the text, and its end, the UTF-16 offset once the joiners are in (each stands before its place)."""
-    out: list[int] = []
-    waiting = iter([*joints, -1])
-    following = next(waiting)
-    place = 0
-    for index in range(len(text) + 1):
-        if index == following and index > 0:
-            place += 1
-            following = next(waiting)
-        out.append(place)
-        if index == following and index == 0:  # the one before everything belongs to whatever begins the text
-            place += 1
-            following = next(waiting)
-        if index < len(text):
-            place += 2 if ord(text[index]) > 0xFFFF else 1
-    return out
+    steps = [0, *(2 if character > "\uffff" else 1 for character in text)]
+    for place in joints:
+        steps[place or 1] += 1  # the one before everything belongs to whatever begins the text
+    return list(accumulate(steps))
 
 
 def _with_joiners(text: str, joints: list[int]) -> str:
