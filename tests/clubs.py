@@ -36,6 +36,7 @@ from core.spending import Terms
 from core.store import Store
 from tests.books import lantern
 from tests.books.long_text import chapter
+from tests.empty import make_empty
 
 ROOM = Conversation("console", "local")
 ELSEWHERE = Conversation("console", "elsewhere")
@@ -179,6 +180,7 @@ async def open_club(
     """A club on a folder; opening the same folder again is a restart. `steady` stops the clock that spaces drafts."""
     clock = clock or Clock()
     ids = count(int(time.time_ns()))
+    make_empty(folder)
     store = await Store.open("", folder)
     offline = OfflineReader()
     club = Club(

@@ -7,6 +7,7 @@ import pytest
 
 from core.store import Store
 from tests.core.stores import Place
+from tests.empty import make_empty
 from tests.parts import needs_postgres
 from tests.postgres import Server, running_server
 
@@ -46,6 +47,8 @@ def other_place(place: Place, tmp_path: Path, request: pytest.FixtureRequest) ->
 
 @pytest.fixture
 async def store(place: Place) -> AsyncIterator[Store]:
+    if not place.url:
+        make_empty(place.folder)
     opened = await place.open()
     yield opened
     await opened.close()
@@ -54,6 +57,7 @@ async def store(place: Place) -> AsyncIterator[Store]:
 @pytest.fixture
 async def sqlite_store(sqlite_place: Place) -> AsyncIterator[Store]:
     """For tests of what does not depend on the database."""
+    make_empty(sqlite_place.folder)
     opened = await sqlite_place.open()
     yield opened
     await opened.close()
