@@ -18,9 +18,12 @@ class Lanes:
         self._tasks: set[asyncio.Task[None]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._closed = False
 
     def add(self, lane: str, work: Work) -> None:
         """Do `work` after everything that was added to this lane before. It has to tell people itself when it fails."""
+        if self._closed:
+            return  # the store may be closed by the time it runs; whoever tells us tells it again at the next start
         if lane in self._waiting:
             self._waiting[lane].append(work)
             return
@@ -35,7 +38,8 @@ class Lanes:
         await self._idle.wait()
 
     async def close(self) -> None:
-        """Stop what is under way. What was recorded as an event is taken up at the next start."""
+        """Stop what is under way, and take no more. What was recorded as an event is taken up at the next start."""
+        self._closed = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

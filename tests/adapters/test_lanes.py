@@ -53,3 +53,16 @@ async def test_closing_ends_what_is_under_way() -> None:
     await asyncio.sleep(0)
     await lanes.close()
     await lanes.settled()
+
+
+async def test_what_comes_after_the_end_is_not_begun() -> None:
+    lanes, done = Lanes(), list[str]()
+
+    async def work() -> None:
+        done.append("too late")
+
+    await lanes.close()
+    lanes.add("a", work)
+    await lanes.settled()
+    await asyncio.sleep(0)
+    assert done == []
