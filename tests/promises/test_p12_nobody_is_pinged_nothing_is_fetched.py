@@ -117,7 +117,9 @@ async def test_without_cited_passages_no_address_lives(without: str, tmp_path: P
     async with open_club(tmp_path, ScriptedModel(speaks)) as club:
         await club.shelve(linked_book())
         turn = await club.ask("Thanks!" if without == "chat" else "Where is the log kept?", evidence_tokens=None)
-    assert turn.answer.footnotes == ()
+    # Where the book does not say, the closest passage may be quoted, by us; the model's own words cite nothing.
+    assert (turn.answer.outcome == "not_in_book") == (without == "not in the book")
+    assert len(turn.answer.footnotes) <= (without == "not in the book")
     assert live(turn.answer.document) == []
 
 
