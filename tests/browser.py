@@ -1,13 +1,16 @@
 """A real browser for tests: headless Chromium that can reach this machine only, and a page that tells what it saw."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
-from tests.parts import CHROMIUM
+from tests.parts import CHROMIUM, needs_chromium
+
+Test = TypeVar("Test", bound=Callable[..., Any])
 
 _ARGUMENTS = (
     "--no-sandbox",
@@ -39,15 +42,25 @@ async def open_browser() -> AsyncIterator[Browser]:
             await browser.close()
 
 
+IN_BROWSER = (needs_chromium, pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures("browsing"))
+"""The marks of a test with a page of the shared browser: it runs in the session's loop, and the fixture closes it."""
+
 _shared = AsyncExitStack()
 _found: list[Browser] = []
 
 
 async def shared_browser() -> Browser:
-    """The one browser of all tests that run in the session's loop and use the fixture `browsing`, which closes it."""
+    """The one browser of all tests marked IN_BROWSER."""
     if not _found:
         _found.append(await _shared.enter_async_context(open_browser()))
     return _found[0]
+
+
+def in_browser(test: Test) -> Test:
+    """Mark one test IN_BROWSER."""
+    for mark in IN_BROWSER:
+        test = mark(test)
+    return test
 
 
 async def close_shared_browser() -> None:

@@ -4,6 +4,7 @@ import ipaddress
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -20,6 +21,8 @@ for _name in [name for name in os.environ if _FOREIGN.search(name)]:
     del os.environ[_name]
 os.environ["HOME"] = tempfile.mkdtemp(prefix="loccit-home-")
 os.environ["LC_ALL"] = "C.UTF-8"
+# Whoever starts the tests behind a shell's back has Ctrl-C ignored, and programs started from here would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # Otherwise every program that a test starts compiles all our modules again: a third of its start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # The store waits for the disk at every write. Nothing here tests power cuts, so the tests' folders lie in memory, where

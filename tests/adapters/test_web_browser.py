@@ -20,12 +20,11 @@ from core.tags import tag
 from tests.adapters.web_served import HERE, Served, serve_web
 from tests.books.lantern_epub import lantern_house as lantern_file
 from tests.books.pdfs import RIGHT, Sheet, half_scanned, prose
-from tests.browser import Seen, open_page, shared_browser
+from tests.browser import IN_BROWSER, Seen, open_page, shared_browser
 from tests.clubs import TestClub, book_of, lantern_house, open_club
 from tests.fakes.model import ScriptedModel
-from tests.parts import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures("browsing")]
+pytestmark = [*IN_BROWSER]
 
 GREEN_INK = "Mara kept the lighthouse log in green ink."
 QUESTION = "What did Mara keep the log in?"

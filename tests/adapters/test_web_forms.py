@@ -9,10 +9,10 @@ from adapters.web.guard import TOKEN_HEADER
 from tests.adapters.test_web_browser import Desk, sit_down
 from tests.adapters.test_web_requests import lines, say
 from tests.adapters.web_served import HERE, Served, serve_web
+from tests.browser import in_browser
 from tests.clubs import lantern_house, open_club
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
-from tests.parts import needs_chromium
 
 
 def button(html: str, label: str) -> str:
@@ -58,7 +58,7 @@ async def drafted(desk: Desk) -> None:
     await expect(desk.page.get_by_role("button", name="Edit 1")).to_be_visible()
 
 
-@needs_chromium
+@in_browser
 async def test_a_question_is_written_anew_by_keys_alone(tmp_path: Path) -> None:
     async with sit_down(tmp_path, model=ScriptedModel([DRAFT])) as desk:
         page, keys = desk.page, desk.page.keyboard

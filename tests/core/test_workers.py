@@ -86,7 +86,7 @@ async def test_a_killed_and_a_frozen_worker_are_replaced_and_one_that_wakes_dama
                 frozen.send_signal(signal.SIGCONT)
                 await asyncio.sleep(2)
                 assert await _segments(store) == before
-                assert len(fake.chats) == asked
+                assert len(fake.chats) <= asked + _IN_FLIGHT  # what had passed its last look when it froze
                 assert frozen.returncode is None
                 for worker in (frozen, fresh):
                     worker.terminate()
