@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from core import formats, words
+from core.errors import BadBook
 from core.ledgered import Ledgered
 from core.llm import OpenAIChat, Provider
 from core.retrieval.standins import summarised_segments
@@ -62,7 +63,11 @@ def _reply(request: JsonObject) -> Reply:
 
 async def measure(path: Path, folder: Path) -> bool:
     """Index one book and print what it cost; True when every mark is met."""
-    book = await formats.read(path, rank_path=folder / f"{path.stem}.rank")
+    try:
+        book = await formats.read(path, rank_path=folder / f"{path.stem}.rank")
+    except BadBook as error:
+        print(f"| {path.stem} |{' |' * 9} {error.key} |")
+        return True
     store = await Store.open("", folder / path.stem)
     await store.books.save(sha(1), book, datetime.now(UTC))
     await summarised_segments(store, sha(1), book.text_version)  # the extracts that stand there first
