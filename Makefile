@@ -3,10 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST_FLAGS ?= -n auto
+PYTEST_FLAGS ?= -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fmt bench
+.PHONY: help demo test tests check fmt bench
 
 help:  ## show these lines
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile
@@ -14,7 +14,9 @@ help:  ## show these lines
 demo: $(VENV)/.demo  ## add a book, ask two questions, open a footnote, then it is your turn
 	@$(BIN)/python -m bot demo --data .demo
 
-test: check  ## check, then run every test this machine has the parts for, and name the parts left out
+test: check tests  ## check, then run every test this machine has the parts for, and name the parts left out
+
+tests: $(VENV)/.test
 	$(BIN)/pytest $(PYTEST_FLAGS)
 
 check: $(VENV)/.test  ## check format, lint, types and the dependency rule

@@ -72,6 +72,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--parts-file", type=Path, help="write the parts left out to this file, one a line")
 
 
+_LONG = (
+    "test_turns_with_a_real_model",
+    "test_workers",
+    "test_indexing_crash",
+    "test_p7_nothing_lost",
+    "test_p10_no_failure",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: not item.path.name.startswith(_LONG))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Name what was left out. A skip that names no part is not honest, so it is named too."""
     counts: dict[str, int] = {}
