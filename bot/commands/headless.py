@@ -41,7 +41,15 @@ class Desk:
 
     def do(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         """Wait for `work`. Between two of these nothing runs, so that Ctrl-C ends a blocking read at once."""
-        return self._runner.run(work)
+        found: list[_Result] = []
+
+        async def keep() -> None:
+            found.append(await work)
+
+        self._runner.run(
+            keep()
+        )  # as the result of a task the whole book would be spelled out, each time, and thrown away
+        return found[0]
 
     def show(self, shape: Json, lines: Sequence[str]) -> None:
         """Print a result: as JSON when that was asked for, otherwise for people."""
