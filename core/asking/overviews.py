@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from core import words
 
@@ -70,7 +71,9 @@ _WORDS = {
 }
 
 
+@cache
 def _pattern(language: str) -> "re.Pattern[str]":
+    """Made when the first question comes: it takes its time, and many commands ask none."""
     known = _WORDS[language]
     parts = {name: known[name] for name in ("book", "kind", "topics", "size")}
     parts["all"] = f"(?:{known['read']}|{known['book']})"
@@ -78,7 +81,6 @@ def _pattern(language: str) -> "re.Pattern[str]":
     return re.compile(f"{known['start']}(?:{phrases}){known['end']}")
 
 
-_PATTERNS = tuple(map(_pattern, _PHRASES))
 _BARE = {"what happens", "what happened", "events", "points", "ideas", "que pasa", "que paso", "o que acontece"}
 """Said alone these ask about a scene just spoken of, not about the book."""
 
@@ -95,7 +97,7 @@ def is_overview(text: str, titles: Iterable[str] = ()) -> bool:
         asked.replace("the book", "el libro").replace(" del ", " de el "),
         asked.replace("the book", "o livro"),
     )
-    return any(pattern.fullmatch(said) for pattern, said in zip(_PATTERNS, local, strict=True))
+    return any(_pattern(language).fullmatch(said) for language, said in zip(_PHRASES, local, strict=True))
 
 
 def _plain(text: str) -> str:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from core.words.stops import SPELLED
 
@@ -41,10 +42,12 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 }
 """Folded stop words by primary language subtag; a language that is not here has none."""
 
-_UNSPACED_STOPS = {
-    language: re.compile("|".join(map(re.escape, sorted(STOP_WORDS[language], key=len, reverse=True))))
-    for language in ("zh", "ja", "ko")
-}
+
+@cache
+def _unspaced_stops(language: str) -> "re.Pattern[str]":
+    """The stop words of a script that sets no spaces, those of Chinese for a language that has none here."""
+    known = STOP_WORDS[language if language in ("zh", "ja", "ko") else "zh"]
+    return re.compile("|".join(map(re.escape, sorted(known, key=len, reverse=True))))
 
 
 def is_cjk(character: str) -> bool:
@@ -125,7 +128,7 @@ def terms_of_words(text: str, language: str, *, clear: bool = False) -> Iterator
 
 def _covered(run: str, language: str) -> set[int]:
     """Which characters of an unspaced run belong to stop words; Han without a language of its own reads as Chinese."""
-    pattern = _UNSPACED_STOPS.get(language, _UNSPACED_STOPS["zh"])
+    pattern = _unspaced_stops(language)
     return {i for found in pattern.finditer(run) for i in range(*found.span())}
 
 
