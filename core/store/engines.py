@@ -16,11 +16,12 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import URL, Table, event, make_url, text
+from sqlalchemy import URL, Executable, Table, event, make_url, text
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -144,11 +145,17 @@ class Engines:
 
 async def insert_new(connection: AsyncConnection, table: Table, values: Mapping[str, Any]) -> Any:
     """Insert a row unless one with the same unique key exists: the new row's (first) primary key, else None."""
-    # The dialect that is spoken has been imported; the other one would cost 40 ms of every start.
-    dialect = importlib.import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
-    (key, *_) = table.primary_key
-    made = await connection.execute(dialect.insert(table).on_conflict_do_nothing().returning(key), values)
+    made = await connection.execute(_new_in(table, connection.dialect.name), values)
     return made.scalar_one_or_none()
+
+
+@cache
+def _new_in(table: Table, dialect: str) -> Executable:
+    # The dialect that is spoken has been imported; the other one would cost 40 ms of every start.
+    spoken = importlib.import_module(f"sqlalchemy.dialects.{dialect}")
+    (key, *_) = table.primary_key
+    statement: Executable = spoken.insert(table).on_conflict_do_nothing().returning(key)
+    return statement
 
 
 async def lock_content(connection: AsyncConnection, sha256: str) -> None:

@@ -18,6 +18,11 @@ _channel = schema.channel.c
 _rights = schema.rights.c
 _extraction = schema.extraction.c
 
+_NUMBER = select(_channel.id).where(
+    _channel.platform == bindparam("platform"), _channel.external == bindparam("external")
+)
+"""Made once: whatever happens begins with it."""
+
 
 class Shelf:
     """The books of a channel. A channel is named by the number `channel` gives; threads share their channel's."""
@@ -28,14 +33,13 @@ class Shelf:
     async def channel(self, conversation: Conversation, at: datetime) -> int:
         """The number of the conversation's channel, made now when it is new. `thread` plays no part."""
         names = {"platform": conversation.platform, "external": conversation.channel}
-        query = select(_channel.id).filter_by(**names)
         async with self._engines.read() as connection:
-            number: int | None = (await connection.execute(query)).scalar_one_or_none()
+            number: int | None = (await connection.execute(_NUMBER, names)).scalar_one_or_none()
         if number is not None:
             return number
         async with self._engines.write() as connection:
             await insert_new(connection, schema.channel, {**names, "settings": {}, "created_at": at})
-            made: int = (await connection.execute(query)).scalar_one()
+            made: int = (await connection.execute(_NUMBER, names)).scalar_one()
             return made
 
     async def move(self, platform: str, old: str, new: str) -> bool:

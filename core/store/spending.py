@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Update, delete, insert, select, update
+from sqlalchemy import BigInteger, bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.model import Usage
@@ -18,6 +18,11 @@ from core.store.engines import Engines, insert_new
 _spent = schema.spent.c
 _charge = schema.charge.c
 _opened = schema.opened.c
+
+# Made once: every call of a model runs them.
+_MINE = (_spent.scope == bindparam("of")) & (_spent.period == bindparam("during"))
+_ADD = update(schema.spent).where(_MINE).values(amount=_spent.amount + bindparam("more", type_=BigInteger))
+_ADD_UP_TO = _ADD.where(_spent.amount + bindparam("more", type_=BigInteger) <= bindparam("most", type_=BigInteger))
 
 Stretch = tuple[int, int]
 """Characters of a book, half-open; offsets count through all its files."""
@@ -96,7 +101,7 @@ class Spending:
         }
         async with self._engines.write() as connection:
             for pot in charge.pots:
-                await connection.execute(_add(pot, amount - charge.amount))
+                await connection.execute(_ADD, _added(pot, amount - charge.amount))
             await connection.execute(update(schema.charge).where(_charge.id == charge.id).values(**real))
 
     async def spent(self, pot: Pot) -> int:
@@ -159,13 +164,14 @@ def _order(pot: Pot) -> tuple[str, str]:
 
 async def _raise(connection: AsyncConnection, pot: Pot, amount: int) -> None:
     await insert_new(connection, schema.spent, {"scope": pot.scope, "period": pot.period, "amount": 0})
-    statement = _add(pot, amount)
-    if pot.cap is not None:
-        statement = statement.where(_spent.amount + amount <= pot.cap)
-    if not (await connection.execute(statement)).rowcount:
+    values = _added(pot, amount)
+    if pot.cap is None:
+        done = await connection.execute(_ADD, values)
+    else:
+        done = await connection.execute(_ADD_UP_TO, {**values, "most": pot.cap})
+    if not done.rowcount:
         raise _Full(pot)
 
 
-def _add(pot: Pot, amount: int) -> Update:
-    mine = update(schema.spent).where(_spent.scope == pot.scope, _spent.period == pot.period)
-    return mine.values(amount=_spent.amount + amount)
+def _added(pot: Pot, amount: int) -> dict[str, str | int]:
+    return {"of": pot.scope, "during": pot.period, "more": amount}
