@@ -1,6 +1,8 @@
 """Settling: the cases of wrong, odd and true tags and quotations, whole and in pieces, and what readers see meanwhile."""
 
+import gc
 import re
+import weakref
 
 import pytest
 from hypothesis import given
@@ -555,3 +557,22 @@ def test_numbers_that_the_book_prints_stay() -> None:
     text = "See the note [7] below."
     settled = settle(f"It says “{text}” [f9-0-23]", {Span(9, 0, 23): text}, [text])
     assert plain(parse(settled.markdown)) == f"It says “{text}” [1]"
+
+
+def test_a_settler_goes_with_its_evidence_as_soon_as_nobody_holds_it() -> None:
+    """Not when the collector comes by, whose pass over the evidence of many answers holds up everybody."""
+
+    class Delivered(set[Span]):
+        """A set that can be watched."""
+
+    delivered = Delivered({Span(0, 0, 5)})
+    watched = weakref.ref(delivered)
+    gc.disable()
+    try:
+        settler = Settler(delivered, ["Hello there."])
+        settler.feed("He says “Hello” [f0-0-5].")
+        settler.finish()
+        del settler, delivered
+        assert watched() is None
+    finally:
+        gc.enable()
