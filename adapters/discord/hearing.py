@@ -113,9 +113,12 @@ class Hearing:
             start = await post.turn_of(replace(where, thread=None), where.thread)
             talks = start is not None and await self._connection.club.meeting.discussions.is_topic(where, start)
             follows = start is not None and replied is None and not message.mentions
+        text = self._words(message)
         if not ours and not follows and not talks:
-            return False
-        if text := self._words(message):
+            # Perhaps it is about an answer that is still being written: once that stands there, we know.
+            replying = {"do": "ask", "text": text, "unasked": True, "if_answer": True}
+            return bool(text) and self._replies_to_us(message) and await self._take(message, who, replying)
+        if text:
             # In the thread of a question for all, people answer that and each other: what asks another is not for us.
             do = "ask" if ours or follows else "remark"
             return await self._take(message, who, {"do": do, "text": text, "unasked": talks})
@@ -128,6 +131,10 @@ class Hearing:
             return False
         await post.remember(PLATFORM, hint, True)
         return await self._take(message, who, {"do": "say", "what": "discord_mention_hint"})
+
+    def _replies_to_us(self, message: discord.Message) -> bool:
+        replied = message.reference.resolved if message.reference is not None else None
+        return isinstance(replied, discord.Message) and replied.author.id == self._me
 
     async def _take(self, message: discord.Message, who: Who, payload: dict[str, Any], *, key: str = "") -> bool:
         spot = Spot(message.channel.id, None if who.direct else message.id)

@@ -206,6 +206,8 @@ class Work:
         earlier = None
         if payload.get("reply_to"):
             earlier = await post.turn_of(who.conversation, str(payload["reply_to"]))
+            if earlier is None and payload.get("if_answer"):
+                return  # people may reply to anything else we say among themselves
         elif who.conversation.thread is not None:
             latest = await self._connection.club.questions.latest(who.conversation)
             # The first follow-up in a thread is about the answer that the thread hangs on.

@@ -72,6 +72,28 @@ async def test_with_the_intent_a_reply_without_a_ping_and_words_in_the_answers_t
         assert [m for m in site.ivo.answers(site.channel) if _replies_to(m, elsewhere)] == []
 
 
+async def test_a_reply_to_an_answer_that_is_still_being_written_is_a_question_and_one_to_a_card_is_not(
+    site: Site,
+) -> None:
+    site.fake.grant_message_content()
+    site.model = model = GatedModel(["She kept it ", "in green ink [f1-0-42]."])
+    async with site.running() as club:
+        card = await site.shelve()
+        asked = await site.mara.mention(site.channel, LOG)
+        model.gate.release()
+        draft = await _stoppable(site, asked)
+        follow_up = await site.ivo.reply(site.channel, draft, "And then?", ping=False)
+        chat = await site.ivo.reply(site.channel, card, "Nice cover!", ping=False)
+        for _ in range(20):
+            model.gate.release()
+        await site.answer_to(follow_up)
+        turns = await club.club.questions.history(_conversation(site))
+        assert [turn.question for turn in turns] == [LOG, "And then?"]
+        assert turns[1].reply_to == turns[0].id
+        await site.ask(LOG)
+        assert [m for m in site.ivo.answers(site.channel) if _replies_to(m, chat)] == []
+
+
 async def test_a_thread_uses_its_channels_book_and_its_first_question_follows_the_answer_it_hangs_on(
     site: Site,
 ) -> None:

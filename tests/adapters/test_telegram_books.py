@@ -117,7 +117,7 @@ async def test_who_may_upload_is_what_the_group_set_and_others_are_told(tmp_path
         telegram.say(ana, chat, "/settings")
         await telegram.said(chat, "Settings")
         label = next(label for label in telegram.buttons(ana, chat) if "add books" in label.lower())
-        assert (await telegram.answered(telegram.press(bea, chat, label))).endswith(".")
+        assert (await telegram.sentence(telegram.press(bea, chat, label), bea, chat)).endswith(".")
         telegram.press(ana, chat, label)
         await telegram.until(lambda: label not in telegram.buttons(ana, chat))
         refused = telegram.upload(bea, chat, lantern_house(tmp_path), caption="@loccit_bot")

@@ -247,7 +247,7 @@ async def test_changing_things_is_for_administrators_and_uploaders_and_others_ar
             await telegram.until(partial(_replied, telegram, chat, sent["message_id"]))
         assert "Ready" not in telegram.texts(chat)[-1]
         assert len(await here.club.club.shelf(Conversation("telegram", str(chat.id)))) == 1
-        refused = await telegram.answered(telegram.press(bea, chat, "Ch. 1 read"))
+        refused = await telegram.sentence(telegram.press(bea, chat, "Ch. 1 read"), bea, chat)
         assert refused.endswith(".")
         telegram.change_status(chat, bea, "administrator")
         telegram.change_status(chat, telegram.me, "member", by=ana)  # news of the bot itself: rights are asked anew

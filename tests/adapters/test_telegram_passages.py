@@ -116,7 +116,7 @@ async def test_the_shared_reply_is_edited_in_place_and_closes_for_those_who_open
         await press(telegram, ana, chat, "2 ·")  # another footnote: the same reply shows it
         await telegram.until(lambda: "oilskin" in passages(telegram, chat)[0])
         assert len(passages(telegram, chat)) == 1
-        assert "para la persona" in await press(telegram, bea, chat, "Close")
+        await telegram.told(telegram.press(bea, chat, "Close"), bea, chat, "para la persona")
         await press(telegram, bea, chat, "2 ·")
         await press(telegram, bea, chat, "2 ·")
         await telegram.until(lambda: not passages(telegram, chat))
@@ -176,7 +176,7 @@ async def test_a_note_of_a_removed_book_is_one_sentence_in_a_pop_up_and_opens_ag
         ana, _, chat = await asked(telegram, here)
         telegram.say(ana, chat, "/remove")
         await telegram.said(chat, "was removed")
-        said = await press(telegram, ana, chat, "1 ·")
+        said = await telegram.sentence(telegram.press(ana, chat, "1 ·"), ana, chat)
         assert "removed" in said
         assert said.endswith(".")
         await press(telegram, ana, chat, "Undo")

@@ -326,6 +326,11 @@ class FakeTelegram:
         """Wait until a press has told this: in its pop-up, or in a message to who pressed where that came too late."""
         await self.until(lambda: words in query.said or any(words in text for text in self.texts(chat, person)))
 
+    async def sentence(self, query: Query, person: Person, chat: Chat) -> str:
+        """What a press just made tells: its pop-up, or the message to who pressed where that came too late."""
+        before = len(self.texts(chat, person))
+        return str(await self.until(lambda: query.said or "\n".join(self.texts(chat, person)[before:])))
+
     async def answered(self, query: Query) -> str:
         """Wait for a press to be acknowledged; what its pop-up says."""
         await self.until(lambda: query.answered is not None)
