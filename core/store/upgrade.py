@@ -92,6 +92,9 @@ def _create(connection: Connection) -> None:
 def _statements(dialect: str) -> Sequence[str]:
     """What makes our tables, as this database wants it. Spelling it takes longer than doing it, and tests do it a lot."""
     statements: list[str] = []
+    if dialect == "postgresql":  # its partial indexes are named for SQLite alone: see `partial_index`
+        for index in (index for table in metadata.sorted_tables for index in table.indexes):
+            index.dialect_options[dialect]["where"] = index.dialect_options["sqlite"]["where"]
 
     def write(statement: Any, *_: Any, **__: Any) -> None:
         statements.append(str(statement.compile(dialect=engine.dialect)))

@@ -2,10 +2,9 @@
 
 import sqlalchemy as sa
 
-from core.store.schema.columns import Json, Moment, Words, big, metadata, number
+from core.store.schema.columns import Json, Moment, Words, big, metadata, number, partial_index
 
-_open = sa.text("state in ('accepted', 'kept')")
-_unshown = sa.text("shown_at is null")
+_OPEN = "state in ('accepted', 'kept')"
 
 upload = sa.Table(
     "upload",
@@ -24,7 +23,7 @@ upload = sa.Table(
     sa.Column("error", Json, nullable=False),
     sa.Column("accepted_at", Moment, nullable=False),
     sa.Column("ended_at", Moment, nullable=True),
-    sa.Index("ix_upload_open", "channel", sqlite_where=_open, postgresql_where=_open),
+    partial_index("ix_upload_open", "channel", _OPEN),
 )
 
 question = sa.Table(
@@ -51,7 +50,7 @@ question = sa.Table(
     sa.Column("ended_at", Moment, nullable=True),
     # what a question that is taken up after a restart still counts against
     sa.Column("server", sa.Text, nullable=True),
-    sa.Index("ix_question_open", "channel", sqlite_where=_open, postgresql_where=_open),
+    partial_index("ix_question_open", "channel", _OPEN),
 )
 
 turn = sa.Table(
@@ -82,7 +81,7 @@ turn = sa.Table(
     sa.Column("first_text_ms", sa.Integer, nullable=True),
     # when somebody saw it; empty while it waits for whoever can show it
     sa.Column("shown_at", Moment, nullable=True),
-    sa.Index("ix_turn_unshown", "channel", sqlite_where=_unshown, postgresql_where=_unshown),
+    partial_index("ix_turn_unshown", "channel", "shown_at is null"),
     sa.Index("ix_turn_channel", "channel", "thread", "sequence"),
 )
 

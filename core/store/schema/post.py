@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from core.store.schema.columns import Json, Moment, metadata, number
+from core.store.schema.columns import Json, Moment, metadata, number, partial_index
 
 # What a platform told us, as it came, until it has been dealt with: written before the platform hears that it arrived.
 event = sa.Table(
@@ -17,12 +17,7 @@ event = sa.Table(
     sa.Column("payload", Json, nullable=False),
     sa.Column("at", Moment, nullable=False),
     sa.Column("done_at", Moment, nullable=True, index=True),
-    sa.Index(
-        "ix_event_open",
-        "platform",
-        sqlite_where=sa.text("done_at is null"),
-        postgresql_where=sa.text("done_at is null"),
-    ),
+    partial_index("ix_event_open", "platform", "done_at is null"),
 )
 
 # Which message of a platform shows which part of what we had to say: a restart goes on there instead of posting again.
@@ -52,9 +47,7 @@ letter = sa.Table(
     sa.Column("params", Json, nullable=False),
     sa.Column("due", Moment, nullable=False),
     sa.Column("done_at", Moment, nullable=True),
-    sa.Index(
-        "ix_letter_open", "due", sqlite_where=sa.text("done_at is null"), postgresql_where=sa.text("done_at is null")
-    ),
+    partial_index("ix_letter_open", "due", "done_at is null"),
 )
 
 # What a button that is no footnote does; the button carries the id alone.
