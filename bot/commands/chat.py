@@ -7,7 +7,8 @@ from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 
-from adapters.console.app import Console, local_reader
+from adapters.console.app import Console
+from adapters.console.here import local_reader
 from adapters.console.talk import talk
 from adapters.console.terminal import Terminal
 from adapters.web.spots import spot_of

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.console.app import HERE, local_reader, local_upload
+from adapters.console.here import HERE, local_reader, local_upload
 from adapters.console.text import Look
 from bot.config import Config
 from bot.failures import explain

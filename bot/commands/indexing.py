@@ -4,7 +4,7 @@ import sys
 from argparse import Namespace
 from time import monotonic
 
-from adapters.console.app import HERE
+from adapters.console.here import HERE
 from bot import shapes
 from bot.commands.headless import Desk, each_book, run_headless
 from bot.config import Config

@@ -5,7 +5,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from adapters.console import view
-from adapters.console.app import HERE, PLATFORM, local_reader
+from adapters.console.here import HERE, PLATFORM, local_reader
 from bot import shapes
 from bot.commands.headless import Desk, each_book, run_headless, typed
 from bot.config import Config

@@ -3,43 +3,24 @@
 An adapter turns `Reply` into its platform's messages and `Question` into an answer by `Club.ask`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core.club import Club
-from core.desk import (
-    arriving,
-    discussing,
-    editions,
-    forgetting,
-    house,
-    indexing,
-    notes,
-    places,
-    polling,
-    quotations,
-    quoting,
-    remembering,
-    scheduling,
-    seeing,
-    shelves,
-    trying,
-)
-from core.desk.keys import COMMANDS, Action, Gather, LinkFor, Visit
+from core.desk import notes, owed, places, pressed, seeing, shelves, trying, typed
+from core.desk.asking import asked
+from core.desk.keys import COMMANDS, Checks, Gather, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.seeing import may_be_book
 from core.desk.trying import TO_MEND
 from core.desk.writing import sentence
-from core.errors import LoccitError, ReaderError
-from core.model import Check, Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
-from core.strings import LOCALES, say
+from core.errors import LoccitError
+from core.model import Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
+from core.strings import say
 
 __all__ = ["CLOSE", "COMMANDS", "TO_MEND", "Desk", "LinkFor", "Visit", "descriptions", "may_be_book"]
-
-Checks = Callable[[Conversation, str | None], Awaitable[Sequence[Check]]]
-_ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
-_WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
 
 
 class Desk:
@@ -61,12 +42,16 @@ class Desk:
         gather: Gather | None = None,
     ) -> None:
         self._club = club
-        self._spell = spell
-        self._source = source
-        self._link_for = link_for
-        self._copies = copies
-        self._checks = checks
-        self._gather = gather
+        self._at = partial(
+            Visit,
+            club,
+            spell=spell,
+            source=source,
+            link_for=link_for,
+            copies=copies,
+            checks=checks,
+            gather=gather,
+        )
 
     async def reader(self, conversation: Conversation, reader: Reader) -> Reader:
         """The reader with the language to speak here: the channel's setting, else their own."""
@@ -87,65 +72,7 @@ class Desk:
 
         `private`: nobody else is in this chat. Raises LoccitError, whose sentence is the reply.
         """
-        visit = await self._visit(conversation, reader, private)
-        words = words.strip()
-        match name:
-            case "ask":
-                return self._question(visit, words, event)
-            case "books":
-                return await shelves.books(visit)
-            case "use":
-                return await shelves.use(visit, words or None)
-            case "add":
-                return Reply(sentence("desk_add_how", visit.locale, add=self._spell("add")))
-            case "remove":
-                return await shelves.remove(visit, words or None)
-            case "undo":
-                return await shelves.undo(visit)
-            case "toc":
-                return await shelves.contents(visit, words or None)
-            case "quote":
-                if not words:
-                    raise ReaderError("desk_quote_what", quote=self._spell("quote"))
-                return await quoting.quote(visit, words)
-            case "progress":
-                return await places.progress(visit, words or None)
-            case "place":
-                return await places.place(visit, words or None)
-            case "recap":
-                return await remembering.recap(visit, words)
-            case "who":
-                return await remembering.who(visit, words)
-            case "discuss":
-                return await discussing.discuss(visit, words, event)
-            case "wrap":
-                return await discussing.wrap(visit)
-            case "schedule":
-                return await scheduling.schedule(visit, words)
-            case "quotes":
-                return await quotations.quotes(visit, words)
-            case "next":
-                return await polling.following(visit, words, event)
-            case "setup":
-                return await self._setup(visit)
-            case "index":
-                return await indexing.index(visit, words)
-            case "export":
-                return await quoting.export(visit)
-            case "model":
-                return await house.model(visit, words or None)
-            case "settings":
-                return await house.settings(visit)
-            case "privacy":
-                return await house.privacy(visit)
-            case "forget":
-                return await forgetting.ask(visit, words)
-            case "help" | "start":
-                return await house.help(visit)
-            case "about":
-                return house.about(visit, self._source)
-            case _:
-                raise ReaderError("desk_unknown_command", command=name, help=self._spell("help"))
+        return await typed.command(await self._visit(conversation, reader, private), name, words.strip(), event)
 
     async def press(
         self, conversation: Conversation, reader: Reader, id: str, *, event: str, private: bool = False
@@ -155,107 +82,13 @@ class Desk:
         A footnote's id gives its passage; ids of other buttons are resolved in the database and checked against this
         channel and reader.
         """
-        visit = await self._visit(conversation, reader, private)
-        if id.endswith(".p"):
-            return await notes.pictured(visit, id)
-        if id.endswith(notes.SAVE):
-            return await quotations.saved(visit, id)
-        if id.endswith(notes.MOVE):
-            return await notes.moved(visit, id)
-        if notes.is_note(id) or await self._club.passages.is_note(id):
-            return await notes.opened(visit, id)
-        action = await self._club.post.pressed(conversation, reader, id)
-        return await self._act(visit, action, event)
+        return await pressed.press(await self._visit(conversation, reader, private), id, event)
 
     async def filled(
         self, conversation: Conversation, reader: Reader, id: str, written: str, *, event: str, private: bool = False
     ) -> Reply | Question:
         """What was written into the form (`Reply.form`) that the button with this id brought. Raises as `press` does."""
-        visit = await self._visit(conversation, reader, private)
-        action = await self._club.post.pressed(conversation, reader, id)
-        return await self._act(visit, {**action, "written": written}, event)
-
-    async def _act(self, visit: Visit, action: Action, event: str) -> Reply | Question:
-        words, book = str(action.get("words", "")), action.get("book")
-        match action["do"]:
-            case "use":
-                return await shelves.use(visit, book)
-            case "remove":
-                return await shelves.remove(visit, book)
-            case "undo":
-                return await shelves.undo(visit)
-            case "toc":
-                return await shelves.contents(visit, book, int(action["page"]))
-            case "quote":
-                return await quoting.quote(visit, words, book, int(action.get("page", 0)))
-            case "look":
-                return await shelves.look(visit, str(book))
-            case "edition":
-                return await editions.act(visit, action)
-            case "seen":
-                return await seeing.answered(visit, action)
-            case "try":
-                return await trying.again(visit, action, event)
-            case "open":
-                return await quoting.opened(visit, action)
-            case "progress":
-                return await places.progress(visit, None, book)
-            case "reach":
-                return await places.progress(visit, words, book)
-            case "reaches":
-                return await places.later(visit, action)
-            case "undo_progress":
-                return await places.undo_progress(visit, book)
-            case "recap":
-                return await remembering.recap(visit, words, book)
-            case "who":
-                return await remembering.who(visit, words, book, int(action.get("page", 0)))
-            case "discuss":
-                return await discussing.act(visit, action)
-            case "date":
-                return await scheduling.act(visit, action)
-            case "quotes":
-                return await quotations.quotes(visit, "", int(action["page"]))
-            case "like":
-                return await quotations.like(visit, action)
-            case "save":
-                return await quotations.saved_tag(visit, action)
-            case "poll":
-                return await polling.act(visit, action)
-            case "setup":
-                if "key" in action:
-                    await arriving.switch(visit, action)
-                return await self._setup(visit)
-            case "settings":
-                return await house.settings(visit)
-            case "index":
-                return await indexing.press(visit, action)
-            case "model":
-                return await house.model(visit, str(action["name"]))
-            case "set":
-                return await house.change(visit, action)
-            case "forget":
-                return await forgetting.forget(visit, action)
-            case "keep":
-                return Reply(sentence("desk_kept", visit.locale), private=True)
-            case "more":
-                return await notes.more(visit, action)
-            case "flag":
-                await self._club.questions.flag(visit.conversation, visit.reader, str(action["turn"]))
-                return Reply(sentence("desk_flagged", visit.locale), private=True)
-            case "delete":
-                await self._club.questions.delete(visit.conversation, visit.reader, str(action["turn"]))
-                return Reply(sentence("desk_deleted", visit.locale), private=True, deleted=str(action["turn"]))
-            case "continue":
-                question = self._question(visit, self._spell("ask"), event)
-                return replace(question, reply_to=str(action["turn"]), go_on=True)
-            case "again":
-                wanted = say(f"desk_again_{action['how']}", visit.locale, question=words)
-                return replace(self._question(visit, wanted, event), reply_to=str(action["turn"]))
-            case "without":
-                return replace(self._question(visit, words, event), without_book=True)
-            case _:
-                raise ReaderError("unknown_button")
+        return await pressed.fill(await self._visit(conversation, reader, private), id, written, event)
 
     async def note_choices(self, conversation: Conversation, reader: Reader, turn: Turn) -> tuple[Choice, ...]:
         """A button for each footnote of an answer, in order; the adapter puts them under the part that cites them."""
@@ -329,10 +162,6 @@ class Desk:
         """
         await self._club.meeting.polls.vote(conversation, reader, poll, choice, native=True, back=back)
 
-    async def _setup(self, visit: Visit) -> Reply:
-        checks = () if self._checks is None else await self._checks(visit.conversation, visit.locale)
-        return await arriving.setup(visit, checks)
-
     async def letter(self, letter: Letter) -> Reply | None:
         """What a letter of the outbox (`club.post.due`) says now; None when there is nothing to say any more.
 
@@ -342,48 +171,16 @@ class Desk:
         twice: a crash before `done` is safe.
         """
         visit = await self._visit(letter.conversation, Reader("", letter.params.get("locale")), False)
-        match letter.kind:
-            case "hello":
-                return arriving.hello(visit, letter)
-            case "discussion":
-                return await discussing.letter(visit, letter)
-            case "reminder" if "poll" in letter.params:
-                return await polling.letter(visit, letter)
-            case "reminder":
-                return await scheduling.letter(visit, letter)
-            case "quote_of_the_day":
-                return await quotations.letter(visit, letter)
-            case "digest":
-                return await arriving.digest(visit, letter)
-            case _:
-                return None
+        return await owed.letter(visit, letter)
 
     def question(
         self, conversation: Conversation, reader: Reader, words: str, *, event: str, private: bool
     ) -> Question:
         """What somebody asks in plain words. Raises ReaderError when there are none."""
-        return self._question(Visit(self._club, conversation, reader, private, self._spell), words, event)
-
-    def _question(self, visit: Visit, words: str, event: str) -> Question:
-        first, _, rest = words.partition(" ")
-        every, without = first.lower() in _ALL, first.lower() in _WITHOUT
-        text = rest.strip() if (every or without) and rest.strip() else words.strip()
-        if not text:
-            raise ReaderError("desk_ask_what", ask=self._spell("ask"))
-        return Question(
-            event,
-            visit.conversation,
-            visit.reader,
-            text,
-            every_book=every and text != words.strip(),
-            without_book=without and text != words.strip(),
-            private=visit.private,
-            patient=True,
-        )
+        return asked(self._at(conversation, reader, private), words, event)
 
     async def _visit(self, conversation: Conversation, reader: Reader, private: bool) -> Visit:
-        here = await self.reader(conversation, reader)
-        return Visit(self._club, conversation, here, private, self._spell, self._link_for, self._gather, self._copies)
+        return self._at(conversation, await self.reader(conversation, reader), private)
 
 
 def descriptions(locale: str | None) -> dict[str, str]:

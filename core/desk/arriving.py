@@ -1,7 +1,5 @@
 """Setting up at the desk: the first hello, and a checklist with a button for what can be changed; the weekly digest."""
 
-from collections.abc import Sequence
-
 from core.desk.keys import Action, Visit
 from core.desk.notes import choices_of, in_rows
 from core.desk.writing import heading, paragraphs, sentence, short
@@ -22,12 +20,12 @@ def hello(visit: Visit, letter: Letter) -> Reply:
     return Reply((*sentence("hello", visit.locale, **spelled), *(sentence(more, visit.locale) if more else ())))
 
 
-async def setup(visit: Visit, platform: Sequence[Check]) -> Reply:
-    """What is on, what is missing and how to mend it; `platform`: what the adapter found out about its own rights."""
+async def setup(visit: Visit) -> Reply:
+    """What is on, what is missing and how to mend it."""
     state = await visit.club.meeting.arriving.look(visit.conversation, visit.reader)
     settings = await visit.club.settings(visit.conversation)
     locale = visit.locale
-    checks: list[Check] = list(platform)
+    checks = [] if visit.checks is None else list(await visit.checks(visit.conversation, locale))
     if state.model is None:
         checks.append(Check(True, say("setup_model_none", locale)))
     elif state.failure is not None:

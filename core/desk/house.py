@@ -18,9 +18,11 @@ async def help(visit: Visit) -> Reply:
     return Reply(paragraphs(*text.strip().split("\n\n")))
 
 
-def about(visit: Visit, source: str) -> Reply:
+def about(visit: Visit) -> Reply:
     """Version, licence, where the source is: whoever uses the bot may have it (AGPL)."""
-    where = say("desk_source", visit.locale, source=source) if source else say("desk_source_ask", visit.locale)
+    where = (
+        say("desk_source", visit.locale, source=visit.source) if visit.source else say("desk_source_ask", visit.locale)
+    )
     return Reply(paragraphs(say("desk_about", visit.locale, version=VERSION), where))
 
 

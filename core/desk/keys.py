@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.club import Club
-from core.model import Choice, Conversation, Passage, Reader
+from core.model import Check, Choice, Conversation, Passage, Reader
 
 COMMANDS = (
     "ask",
@@ -50,6 +50,9 @@ Gather = Callable[[str], Awaitable[None]]
 Called before a poll is counted; nothing for one that the platform does not show. What it raises keeps the poll open.
 """
 
+Checks = Callable[[Conversation, str | None], Awaitable[Sequence[Check]]]
+"""Looks at what the platform lets the bot do in a chat, and says so in a language."""
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -62,10 +65,14 @@ class Visit:
     """True when nobody else is in this chat."""
     spell: Callable[[str], str]
     """How a command is typed on this platform: `/ask`, `/loccit ask`."""
+    source: str = ""
+    """Where the code lies, for whoever uses it; "" when nobody has said."""
     link_for: LinkFor | None = None
     """Where the reading view shows a passage; None when there is none."""
     gather: Gather | None = None
     """None where polls are our own buttons."""
+    checks: Checks | None = None
+    """None where there is nothing to look at."""
     copies: int = 0
     """Characters that a button of this platform can copy; 0 where it has no such button."""
 

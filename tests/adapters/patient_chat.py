@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from time import monotonic
 
-from adapters.console.app import Console, local_reader
+from adapters.console.app import Console
+from adapters.console.here import local_reader
 from adapters.console.talk import talk
 from adapters.console.terminal import Terminal
 from bot.wiring import new_id, now

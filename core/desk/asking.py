@@ -1,0 +1,28 @@
+"""Words that ask something, as a question to the club."""
+
+from core.desk.keys import Visit
+from core.errors import ReaderError
+from core.model import Question
+from core.strings import LOCALES, say
+
+_ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
+_WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
+
+
+def asked(visit: Visit, words: str, event: str) -> Question:
+    """What somebody asks; a first word says to all books, or without the book. Raises ReaderError when there are none."""
+    first, _, rest = words.partition(" ")
+    every, without = first.lower() in _ALL, first.lower() in _WITHOUT
+    text = rest.strip() if (every or without) and rest.strip() else words.strip()
+    if not text:
+        raise ReaderError("desk_ask_what", ask=visit.spell("ask"))
+    return Question(
+        event,
+        visit.conversation,
+        visit.reader,
+        text,
+        every_book=every and text != words.strip(),
+        without_book=without and text != words.strip(),
+        private=visit.private,
+        patient=True,
+    )
