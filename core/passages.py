@@ -15,10 +15,7 @@ STEP = 300
 
 
 async def open_passage(
-    store: Store,
-    channel: int,
-    sha256: str,
-    text_version: str,
+    source: Source,
     span: Span,
     tag: str,
     *,
@@ -31,9 +28,8 @@ async def open_passage(
 
     `place` is the reader's own limit, in words. It is soft: a passage past it says so, the surroundings of one before it
     end there.
-    Raises Missing when the book is gone from this channel, the place lies past the limit, or the span is not a run.
+    Raises Missing when the span lies past the limit or is not a run.
     """
-    source = await Source.open(store, channel, sha256, text_version=text_version)
     if not source.permits(span):
         raise Missing("beyond_limit")
     nearer = source.within(place)
@@ -46,7 +42,7 @@ async def open_passage(
     earlier, first, more_before = await _surroundings(source, span, -1, 1 + before)
     later, last, more_after = await _surroundings(source, span, 1, 1 + after)
     return Passage(
-        book=sha256,
+        book=source.sha256,
         title=source.card.title,
         tag=tag,
         span=span,
@@ -63,16 +59,15 @@ async def open_passage(
         machine_read=source.card.machine_read,
         pictured=source.paged,
         ahead=ahead,
-        text_version=text_version,
+        text_version=source.text_version,
     )
 
 
-async def draw(store: Store, pictures: Pictures, channel: int, note: Footnote) -> tuple[PagePicture, ...]:
+async def draw(store: Store, pictures: Pictures, source: Source, note: Footnote) -> tuple[PagePicture, ...]:
     """The page picture(s) of a note's range; empty for books without pages and whenever drawing fails.
 
-    Raises Missing when the book is gone from this channel or the place lies past its limit.
+    Raises Missing when the place lies past the limit.
     """
-    source = await Source.open(store, channel, note.book, text_version=note.text_version)
     if not source.permits(note.span):
         raise Missing("beyond_limit")
     if not source.paged:

@@ -50,12 +50,13 @@ class Passages:
         Raises Missing for a foreign, unknown or no longer permitted note, ReaderError when the `reader` has opened as
         much of the book today as one may.
         """
-        channel = await self._channels.number(conversation)
-        pressed = await self._store.turns.footnote(note)
-        if pressed is None or pressed.channel != channel:
-            raise Missing("unknown_note")
-        passage = await self._open(conversation, pressed.footnote, before, after, locale, reader)
-        await self._count_passage(conversation, reader, passage)
+        channel, footnote = await self._pressed(conversation, note)
+        source = await Source.cited(self._store, channel, footnote)
+        place = None if reader is None else await self._store.progress.place(channel, footnote.book, reader.id)
+        passage = await passages.open_passage(
+            source, footnote.span, footnote.tag, place=place, before=before, after=after, locale=locale
+        )
+        await self._count_passage(conversation, reader, source, passage)
         return passage
 
     async def is_note(self, id: str) -> bool:
@@ -69,16 +70,11 @@ class Passages:
 
         What lies past the channel's limit is painted over; what a `reader` sees counts. Raises as `press` does.
         """
-        channel = await self._channels.number(conversation)
-        pressed = await self._store.turns.footnote(note)
-        if pressed is None or pressed.channel != channel:
-            raise Missing("unknown_note")
-        drawn = await passages.draw(self._store, self._pictures, channel, pressed.footnote)
-        if drawn:
-            note_of = pressed.footnote
-            source = await Source.open(self._store, channel, note_of.book, text_version=note_of.text_version)
-            for picture in drawn:
-                await self._count(conversation, reader, source, *reading.whole_file(source, picture.page))
+        channel, footnote = await self._pressed(conversation, note)
+        source = await Source.cited(self._store, channel, footnote)
+        drawn = await passages.draw(self._store, self._pictures, source, footnote)
+        for picture in drawn:
+            await self._count(conversation, reader, source, *reading.whole_file(source, picture.page))
         return drawn
 
     async def page(
@@ -146,9 +142,9 @@ class Passages:
         span = read[0].span if read and len(read) == 1 else None
         if span is None:
             raise Missing("not_a_run", tag=tag)
-        note = Footnote(0, tags.tag(span), card.sha256, card.text_version, span)
-        passage = await self._open(conversation, note, before, after, locale, None)
-        await self._count_passage(conversation, reader, passage)
+        source = await self._channels.source(conversation, card)
+        passage = await passages.open_passage(source, span, tags.tag(span), before=before, after=after, locale=locale)
+        await self._count_passage(conversation, reader, source, passage)
         return passage
 
     async def find_quote(
@@ -211,8 +207,11 @@ class Passages:
             notes = []
             for note in turn.answer.footnotes:
                 try:
-                    passage = await self._open(conversation, note, 0, 0, locale, None)
-                    await self._count_passage(conversation, reader, passage, alone=True)
+                    source = await Source.cited(self._store, channel, note)
+                    passage = await passages.open_passage(source, note.span, note.tag, locale=locale)
+                    await self._count(
+                        conversation, reader, source, source.place_of(note.span.first), source.place_of(note.span.last)
+                    )
                     notes.append(exports.Opened(note.number, passage, None if link is None else link(passage)))
                 except (Missing, BrokenPromise, ReaderError) as error:
                     notes.append(exports.Opened(note.number, error))
@@ -227,34 +226,16 @@ class Passages:
         await self._purse.press(who, source.sha256, source.card.title, source.characters, start, end)
 
     async def _count_passage(
-        self, conversation: Conversation, reader: Reader | None, passage: Passage, *, alone: bool = False
+        self, conversation: Conversation, reader: Reader | None, source: Source, passage: Passage
     ) -> None:
-        """Count a passage with its surroundings, or the quoted run `alone`."""
-        channel = await self._channels.number(conversation)
-        source = await Source.open(self._store, channel, passage.book, text_version=passage.text_version)
-        first, last = (passage.span.first, passage.span.last) if alone else (passage.first, passage.last)
-        await self._count(conversation, reader, source, source.place_of(first), source.place_of(last))
+        """Count a passage with its surroundings."""
+        start, end = source.place_of(passage.first), source.place_of(passage.last)
+        await self._count(conversation, reader, source, start, end)
 
-    async def _open(
-        self,
-        conversation: Conversation,
-        note: Footnote,
-        before: int,
-        after: int,
-        locale: str | None,
-        reader: Reader | None,
-    ) -> Passage:
+    async def _pressed(self, conversation: Conversation, note: str) -> tuple[int, Footnote]:
+        """The channel's number and the note with this id. Raises Missing for one that is not of this channel."""
         channel = await self._channels.number(conversation)
-        place = None if reader is None else await self._store.progress.place(channel, note.book, reader.id)
-        return await passages.open_passage(
-            self._store,
-            channel,
-            note.book,
-            note.text_version,
-            note.span,
-            note.tag,
-            place=place,
-            before=before,
-            after=after,
-            locale=locale,
-        )
+        pressed = await self._store.turns.footnote(note)
+        if pressed is None or pressed.channel != channel:
+            raise Missing("unknown_note")
+        return channel, pressed.footnote

@@ -1,16 +1,16 @@
 """The quote wall: passages saved for all, liked, exported; and the quote of the day from what has been read."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from core import document, exports, hours, passages
-from core.errors import BrokenPromise, Missing, ReaderError
+from core import document, hours
+from core.errors import Missing, ReaderError
 from core.meeting.material import LONGEST, is_whole
 from core.meeting.means import Means
 from core.meeting.proven import quoted
+from core.meeting.sourced import Link, sourced
 from core.model import (
     BookCard,
     Cite,
@@ -36,8 +36,6 @@ DAILY = "daily_quote"
 MORNING = 9
 SHORTEST = 40
 """Characters of a quote of the day at least; a third of that in CJK."""
-
-Link = Callable[[Conversation, Passage, Reader | None], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Wall:
         channel = await self._means.channel(conversation)
         for one in saved:
             note = one.note
-            source = await Source.open(self._means.store, channel, note.book, text_version=note.text_version)
+            source = await Source.cited(self._means.store, channel, note)
             await self._means.count(conversation, reader, source, [note.span])
         await self._means.keep_notes(conversation, [one.note for one in saved])
 
@@ -125,15 +123,7 @@ class Wall:
         await self.show(conversation, reader, saved)
         parts = [f"# {say('quotes_title', locale)}"]
         for one in saved:
-            note = one.note
-            try:
-                passage = await passages.open_passage(
-                    self._means.store, channel, note.book, note.text_version, note.span, note.tag, locale=locale
-                )
-                opened = exports.Opened(note.number, passage, link(conversation, passage, None) if link else None)
-            except (Missing, BrokenPromise) as error:
-                opened = exports.Opened(note.number, error)
-            parts.append(exports.note_as_markdown(opened, locale))
+            parts.append(await sourced(self._means, channel, conversation, one.note, locale, link))
             if one.votes:
                 parts.append(document.markdown((Paragraph((Text(say("quotes_votes", locale, count=one.votes)),)),)))
         return "\n\n".join(parts) + "\n"

@@ -1,18 +1,16 @@
 """A discussion as a Markdown file: questions, what was answered where that may be kept, quotations with exact sources."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from core import document, exports, passages
-from core.errors import BrokenPromise, Missing, ReaderError
+from core import document
+from core.errors import Missing, ReaderError
 from core.meeting.discussions import REPLIES, Discussions
 from core.meeting.means import Means
-from core.model import Conversation, Footnote, Paragraph, Passage, Reader, Text
+from core.meeting.sourced import Link, sourced
+from core.model import Conversation, Paragraph, Reader, Text
 from core.rights import check_change
 from core.store import RemarkRow
 from core.strings import say, say_limit
-
-Link = Callable[[Conversation, Passage, Reader | None], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +65,12 @@ class Wraps:
             parts.append(f"## {questions}")
             parts.append(document.markdown(turn.answer.document))
             for note in turn.answer.footnotes:
-                parts.append(await self._quoted(channel, conversation, note, locale, link))
+                parts.append(await sourced(self._means, channel, conversation, note, locale, link))
                 quotes += 1
             answers = [remark for remark in remarks if remark.topic == topic.id]
             parts += [_answered(remark, names, locale) for remark in answers]
         text = "\n\n".join(parts) + "\n"
         return Wrapped(text, questions, len(remarks), quotes, consent)
-
-    async def _quoted(
-        self, channel: int, conversation: Conversation, note: Footnote, locale: str | None, link: Link | None
-    ) -> str:
-        opened: exports.Opened
-        try:
-            passage = await passages.open_passage(
-                self._means.store, channel, note.book, note.text_version, note.span, note.tag, locale=locale
-            )
-            opened = exports.Opened(note.number, passage, link(conversation, passage, None) if link else None)
-        except (Missing, BrokenPromise) as error:
-            opened = exports.Opened(note.number, error)
-        return exports.note_as_markdown(opened, locale)
 
 
 def _answered(remark: RemarkRow, names: dict[str, str], locale: str | None) -> str:

@@ -13,7 +13,7 @@ from itertools import accumulate
 from core import extracts, quotes
 from core.errors import Missing
 from core.limits import Reach, read_limit, strictest
-from core.model import BookCard, Chapter, Contents, Limit, Position, Segment, Span, TocEntry
+from core.model import BookCard, Chapter, Contents, Footnote, Limit, Position, Segment, Span, TocEntry
 from core.retrieval.keptback import KeptBack
 from core.retrieval.reach import kept_limit
 from core.retrieval.standins import summarised_segments
@@ -52,6 +52,11 @@ class Source:
         if card is None or contents is None:
             raise Missing("book_removed")
         return cls(store, contents, card, kept_limit(card.limit_words, contents, paged=_paged(card)))
+
+    @classmethod
+    async def cited(cls, store: Store, channel: int, note: Footnote) -> "Source":
+        """The book that a note was cited from, as it was then; raises as `open` does."""
+        return await cls.open(store, channel, note.book, text_version=note.text_version)
 
     def up_to(self, words: str) -> "Source":
         """The same book under a further limit that somebody writes; the stricter one holds. Raises ReaderError."""

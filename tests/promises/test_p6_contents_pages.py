@@ -128,9 +128,10 @@ async def test_the_surroundings_of_a_passage_show_a_gap_where_the_contents_page_
         channel = await club.store.shelf.channel(ROOM, club.clock())
         for words, between in (("all", f"\n\n{contents}\n\n"), ("finished 1", "\n\n[…]\n\n")):
             await club.club.progress(ROOM, MEMBER, words=words)
-            last = await open_passage(club.store, channel, sha256, "test-1", runs[2], tags.tag(runs[2]))
+            source = await Source.open(club.store, channel, sha256)
+            last = await open_passage(source, runs[2], tags.tag(runs[2]))
             assert last.before == f"{preface}{between}"
-            first = await open_passage(club.store, channel, sha256, "test-1", runs[0], tags.tag(runs[0]))
+            first = await open_passage(source, runs[0], tags.tag(runs[0]))
             assert first.after.startswith(f"{between}{dedication}")
         page = await open_page(await _opened(club, sha256), Position(0, 0), None, "en")
         assert len(page.text) == len(text)
