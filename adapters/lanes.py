@@ -33,6 +33,23 @@ class Lanes:
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
+    def follow(self, lane: str, before: str) -> None:
+        """One chat has two lanes, as when its platform gave it another id: what `lane` gets from now on waits for what
+        `before` has.
+        """
+        if before == lane or before not in self._waiting:
+            return
+        reached = asyncio.Event()
+
+        async def reach() -> None:
+            reached.set()
+
+        async def wait() -> None:
+            await reached.wait()
+
+        self.add(before, reach)
+        self.add(lane, wait)
+
     async def settled(self) -> None:
         """Wait until nothing is left to do."""
         await self._idle.wait()

@@ -209,6 +209,7 @@ class Service:
             await self._alarms.meet(heard)
             if heard.kind == "moved":  # before anything that was said in the new chat
                 await self._groups.moved(heard.chat, heard.other)
+                self._lanes.follow(str(heard.other), str(heard.chat))
                 await self._connection.club.post.finish(heard.key)
             else:
                 self._queue(heard)
@@ -223,7 +224,7 @@ class Service:
         if heard.kind == "command" and heard.name == "stop":
             self._pressing.add(f"{heard.chat}:{heard.user}", partial(self._work, heard, False))
         else:
-            self._lanes.add(str(heard.chat), partial(self._work, heard, works))
+            self._lanes.add(str(self._groups.now(heard.chat)), partial(self._work, heard, works))
 
     # Done
 
@@ -236,6 +237,7 @@ class Service:
                 await self._do(heard)
             except Moved as moved:
                 await self._groups.moved(heard.chat, moved.chat)
+                self._lanes.follow(str(moved.chat), str(heard.chat))
                 heard = replace(heard, chat=moved.chat)
                 for part in await self._connection.club.post.delivered(heard.under):
                     await self._connection.club.post.withdrawn(heard.under, part)  # it stands in the chat that is gone

@@ -29,15 +29,18 @@ class Shelf:
 
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
+        self._moved: dict[tuple[str, str], str] = {}
+        """Ids that chats had before: what was begun under one, and is still at work, finds the chat where it is now."""
 
     async def channel(self, conversation: Conversation, at: datetime) -> int:
         """The number of the conversation's channel, made now when it is new. `thread` plays no part."""
-        names = {"platform": conversation.platform, "external": conversation.channel}
+        names = self._names(conversation)
         async with self._engines.read() as connection:
             number: int | None = (await connection.execute(_NUMBER, names)).scalar_one_or_none()
         if number is not None:
             return number
         async with self._engines.write() as connection:
+            names = self._names(conversation)  # anew: it may have moved while we waited
             await insert_new(connection, schema.channel, {**names, "settings": {}, "created_at": at})
             made: int = (await connection.execute(_NUMBER, names)).scalar_one()
             return made
@@ -49,14 +52,27 @@ class Shelf:
         """
         known = (_channel.platform == platform) & (_channel.external == old)
         taken = (_channel.platform == platform) & (_channel.external == new)
-        async with self._engines.write() as connection:
-            row = select(_channel.id).where(known).with_for_update()
-            if (await connection.execute(row)).scalar_one_or_none() is None:
-                return False
-            aside = f"{new} before {old} moved"
-            await connection.execute(update(schema.channel).where(taken).values(external=aside))
-            await connection.execute(update(schema.channel).where(known).values(external=new))
-            return True
+        done = False
+        try:
+            async with self._engines.write() as connection:
+                row = select(_channel.id).where(known).with_for_update()
+                if (await connection.execute(row)).scalar_one_or_none() is None:
+                    return False
+                self._moved[platform, old] = new
+                aside = f"{new} before {old} moved"
+                await connection.execute(update(schema.channel).where(taken).values(external=aside))
+                await connection.execute(update(schema.channel).where(known).values(external=new))
+            done = True
+        finally:
+            if not done:
+                self._moved.pop((platform, old), None)
+        return True
+
+    def _names(self, conversation: Conversation) -> dict[str, str]:
+        external = conversation.channel
+        while (now := self._moved.get((conversation.platform, external))) is not None:
+            external = now
+        return {"platform": conversation.platform, "external": external}
 
     async def grant(
         self,

@@ -29,6 +29,27 @@ async def test_work_of_one_lane_keeps_its_order_while_another_lane_goes_on() -> 
     assert done == ["b1", "a1", "a2"]
 
 
+async def test_a_lane_that_follows_another_waits_for_what_that_one_had() -> None:
+    lanes, done, gate = Lanes(), list[str](), asyncio.Event()
+
+    def work(name: str) -> Callable[[], Awaitable[None]]:
+        async def run() -> None:
+            await gate.wait()
+            done.append(name)
+
+        return run
+
+    lanes.add("old", work("old 1"))
+    lanes.add("old", work("old 2"))
+    lanes.follow("new", "old")
+    lanes.follow("old", "new")  # nobody would, and nobody would wait for ever
+    lanes.follow("new", "nothing to do there")
+    lanes.add("new", work("new"))
+    gate.set()
+    await lanes.settled()
+    assert done == ["old 1", "old 2", "new"]
+
+
 async def test_work_that_fails_stops_neither_its_lane_nor_the_waiting_for_it() -> None:
     lanes, done = Lanes(), list[str]()
 

@@ -38,6 +38,20 @@ async def test_a_channel_met_by_many_at_once_is_one_channel(place: Place, store:
     assert place.raw("SELECT count(*) FROM channel") == [(1,)]
 
 
+async def test_what_was_begun_under_the_id_a_chat_had_before_finds_it_under_the_new_one(
+    place: Place, store: Store
+) -> None:
+    old, new, newest = (Conversation("telegram", name) for name in ("-1", "-100", "-200"))
+    channel = await store.shelf.channel(old, NOON)
+    assert not await store.shelf.move("telegram", "unknown", "-300")
+    looking = [store.shelf.channel(old, NOON) for _ in range(50)]
+    _, *found = await asyncio.gather(store.shelf.move("telegram", "-1", "-100"), *looking)
+    assert set(found) == {channel}
+    await store.shelf.move("telegram", "-100", "-200")
+    assert {await store.shelf.channel(one, NOON) for one in (old, new, newest)} == {channel}
+    assert place.raw("SELECT external FROM channel") == [("-200",)]
+
+
 async def test_the_shelf_shows_books_in_the_order_added(store: Store) -> None:
     channel = await store.shelf.channel(ROOM, NOON)
     await _stored(store, 1, 2, 3)
