@@ -7,7 +7,9 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,7 @@ if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH:
 
 _LOOPBACK_NAMES = {"localhost", "localhost.localdomain", "", None}
 _LEFT_OUT = "part left out: "
+_PATIENCE = 5.0
 
 
 def _is_local(host: object) -> bool:
@@ -57,6 +60,22 @@ def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_refuse_the_network)
+
+
+@pytest.fixture(autouse=True)
+def _every_connection_is_closed() -> Iterator[None]:
+    """Named where it happens: otherwise the collector says so in some later test."""
+    before = _connections()
+    yield
+    ends = time.monotonic() + _PATIENCE
+    while (left := _connections() - before) and time.monotonic() < ends:
+        time.sleep(0.01)  # a thread ends a little after its connection
+    assert not left, f"{len(left)} connections to a database stay open"
+
+
+def _connections() -> set[threading.Thread]:
+    """The threads of aiosqlite, one for each."""
+    return {thread for thread in threading.enumerate() if "_connection_worker" in thread.name}
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

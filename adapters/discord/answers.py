@@ -3,17 +3,21 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from contextlib import aclosing
 from typing import Any
+
+import discord
 
 from adapters.discord import deliveries, view
 from adapters.discord.alarms import Alarms
 from adapters.discord.connection import Connection
 from adapters.discord.drafts import Draft
-from adapters.discord.line import Gone, Unwritable
+from adapters.discord.line import Gone, Unwritable, passes
 from adapters.discord.spots import PLATFORM, Spot, Who
 from adapters.discord.view import Shown
+from adapters.kept import Kept
+from adapters.outbox import Nowhere
+from adapters.underway import Underway
 from core.errors import LoccitError, OperatorError, UpstreamError
 from core.model import (
     Answered,
@@ -34,24 +38,8 @@ from core.strings import say, tell
 
 log = logging.getLogger(__name__)
 
-PROVIDER_CHECK = 15.0
-"""Seconds between two attempts to reach a provider that was down while a question waits for it."""
-_LOOK = 300.0
-"""Seconds after which it is looked whether another process has kept a question."""
-_FIELDS = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on", "private")
 _NAMED = 90
 """Characters of a question that name its thread."""
-
-
-@dataclass
-class _Running:
-    """An answer under way."""
-
-    user: str
-    task: "asyncio.Task[None] | None" = None
-    stopped: bool = False
-    settled: bool = False
-    """True once the answer is made: from then on it is shown whatever is pressed."""
 
 
 class Answers:
@@ -60,8 +48,8 @@ class Answers:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._alarms = Alarms(connection)
-        self._running: dict[str, _Running] = {}
-        self.kept = asyncio.Event()
+        self._running: dict[str, Underway] = {}
+        self.kept = Kept(connection.club.questions, PLATFORM, self._bring)
 
     async def ask(self, question: Question, who: Who, spot: Spot, key: str) -> None:
         """Answer; `key` is what its messages are on record under. Raises LoccitError, whose sentence is the reply."""
@@ -69,19 +57,13 @@ class Answers:
         if first is not None:
             await deliveries.show(self._connection, who.conversation, spot, key, view.messages(first))
             return
-        running = _Running(who.reader.id)
-        running.task = asyncio.create_task(self._answer(question, who, spot, key, running))
-        self._running[question.event] = running
+        running = self._running[question.event] = Underway(who.reader.id)
         try:
-            await asyncio.shield(running.task)
-        except asyncio.CancelledError:  # we are being shut down: the question is taken up at the next start
-            running.task.cancel()
-            await asyncio.gather(running.task, return_exceptions=True)
-            raise
+            await running.run(self._answer(question, who, spot, key, running))
         finally:
             self._running.pop(question.event, None)
 
-    async def _answer(self, question: Question, who: Who, spot: Spot, key: str, running: _Running) -> None:
+    async def _answer(self, question: Question, who: Who, spot: Spot, key: str, running: Underway) -> None:
         connection, where, locale = self._connection, who.conversation, question.reader.locale
         stop: list[Choice] = []
         message: list[int] = []
@@ -111,7 +93,7 @@ class Answers:
                         await draft.finish()
                         await self._show(event.turn, question.reader, who, spot, key)
                         if event.kept:
-                            self.kept.set()
+                            self.kept.nudge()
                             await self._alarms.raise_for(event.turn.answer.notices)
         except (UpstreamError, OperatorError) as error:
             await draft.finish()
@@ -156,55 +138,37 @@ class Answers:
             return "discord_nothing_to_stop"
         if running.user != who.reader.id and not who.reader.manages:
             return "not_your_button"
-        running.stopped = True
-        if running.task is not None:
-            running.task.cancel()
+        running.stop()
         return ""
 
     def drop(self, event: str) -> None:
         """The question was taken back: nobody needs its answer."""
         running = self._running.get(event)
-        if running is not None and running.task is not None and not running.settled:
-            running.stopped = True
-            running.task.cancel()
+        if running is not None and not running.settled:
+            running.stop()
 
     # Answers that come later
 
-    async def bring_unshown(self, known: frozenset[str]) -> None:
-        """Answers that were made before a crash and that nobody saw; `known` events are taken up anyway."""
-        async with aclosing(self._connection.club.questions.unshown(PLATFORM)) as answered:
-            async for event in answered:
-                if event.event not in known:
-                    try:
-                        await self._bring(event)
-                    except (Gone, Unwritable):  # nobody will see it any more
-                        await self._connection.club.questions.shown(event.turn.id)
-
-    async def answer_kept(self) -> None:
-        """For as long as we run: whenever questions wait for the provider, try to answer them."""
-        club, host = self._connection.club, self._connection.host
-        while True:
-            if not await club.questions.keeps(PLATFORM):
-                self.kept.clear()
-                with suppress(TimeoutError):  # another process may have kept one
-                    async with asyncio.timeout(_LOOK):  # not wait_for, which can hide that we are ended
-                        await self.kept.wait()
-            await host.sleep(PROVIDER_CHECK)
-            try:
-                async with aclosing(club.questions.answer_kept(PLATFORM)) as events:
-                    async for event in events:
-                        if isinstance(event, Answered | Unanswered):
-                            await self._bring(event)
-            except Exception:  # this task's outer edge: the next round tries again
-                log.exception("kept questions failed")
-
     async def _bring(self, event: Answered | Unanswered) -> None:
-        """A late answer, as a reply to its question; a command left no message, so its first answer is replied to."""
+        """A late answer, as a reply to its question; a command left no message, so its first answer is replied to.
+
+        Raises Nowhere.
+        """
+        try:
+            await self._bring_back(event)
+        except (Gone, Unwritable) as error:
+            raise Nowhere from error
+        except discord.HTTPException as error:
+            if passes(error) or error.status == 401:  # a token that is no good is mended by whoever runs the bot
+                raise
+            raise Nowhere from error  # what the vendor takes in no way is not tried for ever
+
+    async def _bring_back(self, event: Answered | Unanswered) -> None:
         connection = self._connection
         platform, _, rest = event.event.partition(":")
         channel, asked, *_ = [*rest.split(":"), ""]
         if platform != PLATFORM or not channel.isdecimal():
-            return
+            raise Nowhere
         reply_to = int(asked) if asked.isdecimal() else None
         if reply_to is None:
             interim = (await connection.club.post.delivered(event.event)).get(0)
@@ -222,11 +186,6 @@ class Answers:
             return
         reader = await connection.desk.reader(where, Reader(""))
         await self._show(event.turn, reader, Who(where, reader), spot, key)
-
-
-def packed(question: Question) -> Mapping[str, Any]:
-    """A question as JSON values, until it has been answered."""
-    return {name: getattr(question, name) for name in _FIELDS}
 
 
 def unpacked(fields: Mapping[str, Any], event: str, who: Who, reader: Reader) -> Question:

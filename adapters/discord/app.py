@@ -240,8 +240,7 @@ class Bot(discord.AutoShardedClient):
         try:
             known = await self.work.resume(self._serves)
             if self._first:
-                self._behind(self._answers.bring_unshown(known), "unshown answers")
-                self._behind(self._answers.answer_kept(), "kept questions")
+                self._behind(self._answers.kept.drain(self._host.sleep, known), "kept questions")
                 self._behind(self._letters.outbox.drain(self._host.sleep), "letters")
         finally:
             self._sessions.begin()

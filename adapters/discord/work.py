@@ -9,7 +9,7 @@ from typing import Any
 import discord
 
 from adapters.discord import deliveries, polls, view
-from adapters.discord.answers import Answers, packed, unpacked
+from adapters.discord.answers import Answers, unpacked
 from adapters.discord.books import Books, File
 from adapters.discord.buttons import Interaction
 from adapters.discord.connection import Connection
@@ -19,6 +19,7 @@ from adapters.discord.responses import PROMPT, take_back
 from adapters.discord.spots import PLATFORM, Spot, Who, read_spot, spot_of
 from adapters.discord.view import Shown
 from adapters.lanes import Lanes
+from core.desk import packed
 from core.model import Conversation, Event, Question, Reader, Reply
 from core.strings import say
 
@@ -103,7 +104,7 @@ class Work:
         private = (question.private or question.without_book) and not who.direct
         payload = {
             "do": "put",
-            "question": packed(question),
+            "question": {**packed(question), "private": question.private},
             "spot": asdict(spot_of(interaction, private=private)),
             **who.written(),
         }

@@ -5,18 +5,22 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from adapters.kept import Kept
+from adapters.outbox import Nowhere
 from adapters.slack import view
 from adapters.slack.alarms import Alarms
-from adapters.slack.door import Door, Unreachable
+from adapters.slack.door import Door, Rejected, Unreachable
 from adapters.slack.incoming import Where
-from adapters.slack.sending import Sender
+from adapters.slack.sending import Sender, passes
 from adapters.slack.streaming import Draft, Streams, searching
+from adapters.slack.tokens import PLATFORM
 from core.club import Club
 from core.desk import Desk
 from core.errors import LoccitError
 from core.model import (
     Answered,
     AskEvent,
+    Conversation,
     Document,
     Drafting,
     Emphasis,
@@ -38,13 +42,18 @@ log = logging.getLogger(__name__)
 class Answers:
     """Answers questions. One that is under way can be stopped by the message it stands in."""
 
-    def __init__(self, club: Club, desk: Desk, door: Door, sender: Sender, streams: Streams, alarms: Alarms) -> None:
+    def __init__(
+        self, club: Club, desk: Desk, door: Door, sender: Sender, streams: Streams, alarms: Alarms, locale: str
+    ) -> None:
+        """`locale`: spoken where nobody in particular is spoken to."""
         self._club = club
         self._desk = desk
         self._door = door
         self._sender = sender
         self._streams = streams
         self._alarms = alarms
+        self._locale = locale
+        self.kept = Kept(club.questions, PLATFORM, self._bring)
         self._running: dict[str, tuple[Draft, str]] = {}
         """Event -> the draft and who asked."""
 
@@ -69,6 +78,7 @@ class Answers:
             if done is not None:
                 await self.bring(place, reader, done, whisper=whisper, first=draft.name)
                 if done.kept:
+                    self.kept.nudge()
                     await self._alarms.raise_for(place, done.turn.answer.notices)
             elif draft.stopped.is_set():
                 await self._stopped(place, reader, question, seen, draft.name)
@@ -156,16 +166,37 @@ class Answers:
                 return True
         return False
 
-    async def kept(self, event: Answered | Unanswered, place: Where, reader: Reader) -> None:
-        """An answer that had to wait: said as a reply where it was asked, beside what was quoted meanwhile."""
-        match event:
-            case Answered(turn):
-                messages = await self.messages(place, reader, turn)
-                await self._sender.bring(place, f"{event.event}:kept", messages, turn=turn.id, locale=reader.locale)
-                await self._club.questions.shown(turn.id)
-            case Unanswered(_, notice):
-                text = tell(notice, reader.locale)
-                await self._sender.bring(place, f"{event.event}:kept", (view.words(text),), locale=reader.locale)
+    async def _bring(self, event: Answered | Unanswered) -> None:
+        """A late answer, as a reply where it was asked, beside what was quoted meanwhile. Raises Nowhere."""
+        place = _place(event)
+        if place is None:
+            raise Nowhere
+        reader = await self._desk.reader(place.conversation, Reader("", self._locale))
+        try:
+            if isinstance(event, Unanswered):
+                said = (view.words(tell(event.notice, reader.locale)),)
+                await self._sender.bring(place, f"{event.event}:kept", said, locale=reader.locale)
+                return
+            messages = await self.messages(place, reader, event.turn)
+            key = f"{event.event}:kept"
+            await self._sender.bring(place, key, messages, turn=event.turn.id, locale=reader.locale)
+            await self._club.questions.shown(event.turn.id)
+        except Rejected as rejected:
+            if passes(rejected):
+                raise
+            raise Nowhere from rejected
+
+
+def _place(event: Answered | Unanswered) -> Where | None:
+    """Where it was asked; for a question that has no answer its key says so."""
+    if isinstance(event, Answered):
+        talk: Conversation = event.turn.conversation
+        return Where(talk.channel, talk.thread, "", talk.server or "")
+    parts = event.event.split(":")
+    if len(parts) < 4 or not parts[2][:1].isupper():  # a command, a press: no message of its own
+        return None
+    _, team, channel, ts, *_ = parts
+    return Where(channel, ts, "", team)
 
 
 async def _until(events: AsyncGenerator[AskEvent, None], stopped: asyncio.Event) -> AsyncGenerator[AskEvent, None]:

@@ -20,13 +20,13 @@ from adapters.slack.door import Door, Rejected, Settings, Unreachable, sdk_log
 from adapters.slack.errands import Errands
 from adapters.slack.home import Home
 from adapters.slack.incoming import Bot, Where
+from adapters.slack.letters import Letters
 from adapters.slack.people import People
 from adapters.slack.presses import Presses
 from adapters.slack.queue import LONGEST_PAUSE, Queue
 from adapters.slack.replies import Replies
 from adapters.slack.sending import Sender, sentence
 from adapters.slack.streaming import Streams
-from adapters.slack.tending import Tending
 from adapters.slack.tokens import PLATFORM, Token
 from core.club import Club
 from core.desk import Desk
@@ -66,11 +66,11 @@ class Workspace:
         self._sender = sender
         self._people = People(self._door, host.clock)
         alarms = Alarms(club, host, self._people, sender)
-        self._answers = Answers(club, desk, self._door, sender, Streams(host.clock), alarms)
+        self._answers = Answers(club, desk, self._door, sender, Streams(host.clock), alarms, host.locale)
         books = Books(club, desk, self._door, sender, host.folder, host.clock)
         self._errands = Errands(club, desk, self._people, self._answers, books, sender, replies, host.now, host.new_id)
-        self._tending = Tending(club, desk, self._answers, sender, host, self._errands.take_part)
-        self._queue = Queue(club, desk, self._door, self._people, self._errands, host, self._tending.outbox.nudge)
+        self._letters = Letters(club.post, desk, sender, host, self._errands.take_part)
+        self._queue = Queue(club, desk, self._door, self._people, self._errands, host, self._letters.outbox.nudge)
         self._presses = Presses(club, desk, self._door, sender, self._answers, replies, self._queue.keep)
         self._home = Home(club, desk, self._door)
         self._bot = Bot("", "")
@@ -92,8 +92,8 @@ class Workspace:
         await self._patiently(self._connection.open)
         self._host.tell(Notice("run_up", {"platform": "Slack", "name": str(me.get("user") or "")}))
         self._start(self._connection.watch())
-        self._start(self._tending.run({event.key for event in unfinished}))
-        self._start(self._tending.outbox.drain(self._host.sleep))
+        self._start(self._answers.kept.drain(self._host.sleep, frozenset(event.key for event in unfinished)))
+        self._start(self._letters.outbox.drain(self._host.sleep))
         await self._queue.fatal
 
     async def close(self) -> None:
@@ -215,7 +215,7 @@ class Workspace:
         reader = await self._desk.reader(place.conversation, await self._people.reader(place))
         try:
             await self._presses.press(press, reader)
-            self._tending.outbox.nudge()
+            self._letters.outbox.nudge()
         except Unreachable:
             raise
         except LoccitError as error:

@@ -104,10 +104,10 @@ class Service:
         self._pressing = Lanes()
         self._typing = Typing(connection)
         self._alarms = Alarms(connection)
-        self._questions = Questions(connection, self._alarms)
+        self._groups = Groups(connection, reads_all)
+        self._questions = Questions(connection, self._alarms, self._groups)
         self._arrivals = Arrivals(connection)
         self._passages = Passages(connection)
-        self._groups = Groups(connection, reads_all)
         self._ballots = Ballots(connection, self._groups, self._lanes)
         self._letters = Letters(connection, self._groups, self._ballots)
         self._presses = Presses(
@@ -130,13 +130,13 @@ class Service:
         await self._ballots.recall()
         for heard in sorted(left, key=lambda heard: heard.kind != "moved"):
             self._queue(heard)
+        sleep = self._connection.host.sleep
         self._behind = [
             asyncio.create_task(self._guarded(work, what))
             for what, work in (
                 ("commands", self._register()),
-                ("unshown", self._questions.bring_unshown(frozenset(event.key for event in unfinished))),
-                ("kept", self._questions.answer_kept()),
-                ("letters", self._letters.outbox.drain(self._connection.host.sleep)),
+                ("kept", self._questions.kept.drain(sleep, frozenset(event.key for event in unfinished))),
+                ("letters", self._letters.outbox.drain(sleep)),
                 ("polls", self._ballots.tidy()),
             )
         ]

@@ -15,9 +15,9 @@ from adapters.telegram.incoming import Heard, Press
 from adapters.telegram.line import Gone, Line, Moved, Refused, Unwritable
 from adapters.telegram.passages import Passages
 from adapters.telegram.payloads import Spot
-from adapters.telegram.questions import Questions, packed
+from adapters.telegram.questions import Questions
 from adapters.telegram.writing import STOP
-from core.desk import CLOSE
+from core.desk import CLOSE, packed
 from core.errors import LoccitError, ReaderError
 from core.model import Arrival, Question, Reader, Reply
 from core.strings import say

@@ -5,16 +5,21 @@ import hashlib
 import logging
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from adapters.kept import Kept
+from adapters.outbox import Nowhere
 from adapters.telegram import deliveries, view
 from adapters.telegram.alarms import Alarms
 from adapters.telegram.connection import PLATFORM, Connection, conversation, spot
+from adapters.telegram.group import Groups
 from adapters.telegram.incoming import Heard, Press
+from adapters.telegram.line import Gone, Moved, Refused, Unwritable
 from adapters.telegram.payloads import Spot
 from adapters.telegram.writing import Writing, question_key
+from adapters.underway import Underway
 from core.errors import LoccitError, OperatorError, UpstreamError
 from core.model import (
     Answered,
@@ -33,8 +38,6 @@ from core.strings import say, tell
 
 log = logging.getLogger(__name__)
 
-PROVIDER_CHECK = 15.0
-"""Seconds between two attempts to reach a provider that was down while a question waits for it."""
 _EDITABLE = timedelta(hours=48)
 """How long Telegram lets people change what they wrote."""
 
@@ -42,11 +45,12 @@ _EDITABLE = timedelta(hours=48)
 class Questions:
     """Answers. What is under way can be stopped by its asker."""
 
-    def __init__(self, connection: Connection, alarms: Alarms) -> None:
+    def __init__(self, connection: Connection, alarms: Alarms, groups: Groups) -> None:
         self._connection = connection
         self._alarms = alarms
-        self._running: dict[tuple[int, int], _Running] = {}
-        self.kept = asyncio.Event()
+        self._groups = groups
+        self._running: dict[tuple[int, int], Underway] = {}
+        self.kept = Kept(connection.club.questions, PLATFORM, self._bring)
 
     # Asking
 
@@ -61,15 +65,9 @@ class Questions:
         if first is not None:
             await deliveries.show(self._connection, where, place, question_key(heard), view.messages(first))
             return
-        running = _Running(heard.user)
-        running.task = asyncio.create_task(self._answer(heard, question, reader, where, place, running))
-        self._running[heard.chat, heard.message] = running
+        running = self._running[heard.chat, heard.message] = Underway(str(heard.user))
         try:
-            await asyncio.shield(running.task)
-        except asyncio.CancelledError:  # we are being shut down: the question is taken up at the next start
-            running.task.cancel()
-            await asyncio.gather(running.task, return_exceptions=True)
-            raise
+            await running.run(self._answer(heard, question, reader, where, place, running))
         finally:
             self._running.pop((heard.chat, heard.message), None)
 
@@ -80,7 +78,7 @@ class Questions:
         reader: Reader,
         where: Conversation,
         place: Spot,
-        running: "_Running",
+        running: Underway,
     ) -> None:
         writing = Writing(self._connection, heard, where, place, reader.locale)
         try:
@@ -95,7 +93,7 @@ class Questions:
                         running.settled = True
                         await self._show(event.turn, reader, where, place, question_key(heard), heard.private)
                         if event.kept:
-                            self.kept.set()
+                            self.kept.nudge()
                             await self._alarms.raise_for(heard.chat, event.turn.answer.notices)
         except (UpstreamError, OperatorError) as error:
             await writing.finish()
@@ -157,7 +155,7 @@ class Questions:
         running = self._running.get((press.chat, message))
         if running is None or running.settled:
             return say("telegram_nothing_to_stop", press.locale)
-        if running.user != press.user and not await self._connection.manages(press):
+        if running.user != str(press.user) and not await self._connection.manages(press):
             return say("not_your_button", press.locale)
         running.stop()
         return ""
@@ -167,7 +165,7 @@ class Questions:
         mine = [
             running
             for (chat, _), running in self._running.items()
-            if (chat, running.user) == (heard.chat, heard.user) and not running.settled
+            if (chat, running.user) == (heard.chat, str(heard.user)) and not running.settled
         ]
         for running in mine:
             running.stop()
@@ -175,74 +173,30 @@ class Questions:
 
     # Answers that come later
 
-    async def bring_unshown(self, known: frozenset[str]) -> None:
-        """Answers that were made before a crash and that nobody saw; `known` events are taken up anyway."""
-        async for event in self._connection.club.questions.unshown(PLATFORM):
-            if event.event not in known:
-                await self._bring(event)
-
-    async def answer_kept(self) -> None:
-        """For as long as we run: whenever questions wait for the provider, try to answer them."""
-        club, host = self._connection.club, self._connection.host
-        while True:
-            if not await club.questions.keeps(PLATFORM):
-                self.kept.clear()
-                await self.kept.wait()
-            await host.sleep(PROVIDER_CHECK)
-            try:
-                async with aclosing(club.questions.answer_kept(PLATFORM)) as events:
-                    async for event in events:
-                        if isinstance(event, Answered | Unanswered):
-                            await self._bring(event)
-            except Exception:  # this task's outer edge: the next round tries again
-                log.exception("kept questions failed")
-
     async def _bring(self, event: Answered | Unanswered) -> None:
-        """A late answer, as a reply to its question."""
+        """A late answer, as a reply to its question. Raises Nowhere."""
         parts = event.event.split(":")
         if len(parts) < 3 or parts[0] != PLATFORM or not parts[2].isdecimal():
-            return
-        chat, message = int(parts[1]), int(parts[2])
-        if isinstance(event, Unanswered):
-            where = Conversation(PLATFORM, str(chat))
-            plain = view.sentence(tell(event.notice, None))
-            await deliveries.show(
-                self._connection, where, Spot(chat, None, message), f"{event.event}:kept", [view.Shown(plain)]
-            )
-            return
-        where = event.turn.conversation
-        place = Spot(chat, int(where.thread) if where.thread else None, message)
-        reader = await self._connection.desk.reader(where, Reader(""))
-        await self._show(event.turn, reader, where, place, f"{event.event}:kept", chat > 0)
-
-
-@dataclass
-class _Running:
-    """An answer under way."""
-
-    user: int
-    task: "asyncio.Task[None] | None" = None
-    stopped: bool = False
-    settled: bool = False
-    """True once the answer is made: from then on it is shown whatever is pressed."""
-
-    def stop(self) -> None:
-        self.stopped = True
-        if self.task is not None:
-            self.task.cancel()
-
-
-def packed(question: Question) -> Mapping[str, Any]:
-    """A question a button asked, as JSON values, until it has been answered."""
-    return {
-        "text": question.text,
-        "book": question.book,
-        "limit_words": question.limit_words,
-        "reply_to": question.reply_to,
-        "without_book": question.without_book,
-        "every_book": question.every_book,
-        "go_on": question.go_on,
-    }
+            raise Nowhere
+        chat, message = self._groups.now(int(parts[1])), int(parts[2])
+        try:
+            if isinstance(event, Unanswered):
+                where, place = Conversation(PLATFORM, str(chat)), Spot(chat, None, message)
+                plain = view.sentence(tell(event.notice, None))
+                await deliveries.show(self._connection, where, place, f"{event.event}:kept", [view.Shown(plain)])
+                return
+            where = event.turn.conversation
+            place = Spot(chat, int(where.thread) if where.thread else None, message)
+            reader = await self._connection.desk.reader(where, Reader(""))
+            await self._show(event.turn, reader, where, place, f"{event.event}:kept", chat > 0)
+        except Moved as moved:
+            await self._groups.moved(chat, moved.chat)
+            raise  # the next round finds it in the new chat
+        except Unwritable as error:
+            await self._groups.unwritable(chat, error)
+            raise Nowhere from error
+        except (Gone, Refused) as error:
+            raise Nowhere from error
 
 
 def unpacked(fields: Mapping[str, Any], heard: Heard, reader: Reader) -> Question:

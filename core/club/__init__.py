@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from datetime import datetime
 from pathlib import Path
 
@@ -127,11 +127,13 @@ class Club:
         """Who may bring books; reading one anew, replacing one by another."""
 
     async def close(self) -> None:
-        await self._lifecycle.close()
-        await self.summaries.close()
-        await self._pictures.close()
-        self._ranks.close()
-        await self._store.close()
+        """End what is at work and close every door, also when one of them fails."""
+        async with AsyncExitStack() as doors:
+            doors.push_async_callback(self._store.close)
+            doors.callback(self._ranks.close)
+            doors.push_async_callback(self._pictures.close)
+            doors.push_async_callback(self.summaries.close)
+            doors.push_async_callback(self._lifecycle.close)
 
     # Books
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.club import Club
 from core.desk import notes, owed, places, pressed, seeing, shelves, trying, typed
-from core.desk.asking import asked
+from core.desk.asking import asked, packed
 from core.desk.keys import COMMANDS, Checks, Gather, LinkFor, Visit
 from core.desk.notes import CLOSE
 from core.desk.seeing import may_be_book
@@ -20,7 +20,7 @@ from core.errors import LoccitError
 from core.model import Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
 from core.strings import say
 
-__all__ = ["CLOSE", "COMMANDS", "TO_MEND", "Desk", "LinkFor", "Visit", "descriptions", "may_be_book"]
+__all__ = ["CLOSE", "COMMANDS", "TO_MEND", "Desk", "LinkFor", "Visit", "descriptions", "may_be_book", "packed"]
 
 
 class Desk:

@@ -1,5 +1,7 @@
 """Words that ask something, as a question to the club."""
 
+from typing import Any
+
 from core.desk.keys import Visit
 from core.errors import ReaderError
 from core.model import Question
@@ -7,6 +9,12 @@ from core.strings import LOCALES, say
 
 _ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
 _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
+_LASTS = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on")
+
+
+def packed(question: Question) -> dict[str, Any]:
+    """What an event or a button keeps of a question, as JSON values; who asks it, and where, is whoever it is done for."""
+    return {name: value for name in _LASTS if (value := getattr(question, name))}
 
 
 def asked(visit: Visit, words: str, event: str) -> Question:

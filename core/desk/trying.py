@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from core.desk.asking import packed
 from core.desk.keys import Action, Visit
 from core.desk.writing import paragraphs
 from core.errors import LoccitError, UpstreamError
@@ -10,16 +11,13 @@ from core.strings import say
 
 TO_MEND = frozenset({"model_key_refused", "model_quota", "model_unknown", "model_refused", "disk_full"})
 """What nobody but whoever runs the bot can mend."""
-_KEPT = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on")
-"""What of a question a button keeps; who asks, and where, is whoever presses it."""
 
 
 async def failed(visit: Visit, question: Question, error: LoccitError) -> Reply | None:
     """What stands in the place of an answer, with a way to ask again; None for what asking again does not mend."""
     if not isinstance(error, UpstreamError) and error.key not in TO_MEND:
         return None
-    fields = {name: getattr(question, name) for name in _KEPT}
-    action: Action = {"do": "try", "question": {name: value for name, value in fields.items() if value}}
+    action: Action = {"do": "try", "question": packed(question)}
     again = await visit.choices([(say("desk_try_again", visit.locale), action)])
     return Reply(paragraphs(say(error.key, visit.locale, **error.params)), (again,))
 

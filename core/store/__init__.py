@@ -154,9 +154,11 @@ class Store:
 
     async def close(self) -> None:
         """Wait for the write under way, then close every connection. Closing twice is harmless."""
-        if self.queue is not None:
-            await self.queue.close()
-        await self._engines.close()
+        try:
+            if self.queue is not None:
+                await self.queue.close()
+        finally:
+            await self._engines.close()
 
     @property
     def engine(self) -> str:

@@ -1,12 +1,4 @@
-"""Connections: on SQLite one writer and a few readers, on PostgreSQL two pools.
-
-What SQLite needs to lose nothing, each found by losing something:
-- The driver opens no transaction before a SELECT, so read-modify-writes were lost without an error: transactions
-  are opened by us, with BEGIN IMMEDIATE (a plain BEGIN fails with "database is locked" when two upgrade at once).
-- Coroutines that share a connection interleave inside one transaction: a semaphore hands it to one at a time.
-- Up to 3.51.2 two connections that checkpoint at the same instant can corrupt the log: one connection writes, and
-  it alone checkpoints. Memory mapping stays off.
-"""
+"""Where statements go: one writer and a few readers, one transaction at a time where the database wants it so."""
 
 import asyncio
 import importlib
@@ -21,26 +13,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import URL, Executable, Table, event, make_url, text
+from sqlalchemy import URL, Executable, Table, make_url, text
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.errors import OperatorError
+from core.store import connections
+from core.store.connections import Connections
 from core.store.failures import database_failure, disk_failure, failures_as_sentences
 from core.store.looking import look_only
 from core.store.mounts import network_mount
-from core.store.onetrip import connect
 
 _log = logging.getLogger(__name__)
 
 DATABASE_FILE = "loccit.db"
-_READERS = 4
-_POSTGRES_CONNECTIONS = 8
-_FROZEN = 15
-"""Seconds between two statements of a transaction after which a server ends it: its process was stopped or hangs, and
-everybody else waits for the rows it holds."""
-_SYNC_FULL = 2
-_JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024  # bytes the log file may keep after a checkpoint
 
 
 class Engines:
@@ -50,13 +36,13 @@ class Engines:
     be checkpointed. Ask in one statement for what must fit together.
     """
 
-    def __init__(self, writer: AsyncEngine, reader: AsyncEngine, writers: int, readers: int) -> None:
-        self._writer = writer
-        self._reader = reader
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._writer = connections.writer
+        self._reader = connections.reader
         # As wide as the pools: whoever waits, waits here, without a time limit.
-        self._writing = asyncio.Semaphore(writers)
-        self._reading = asyncio.Semaphore(readers)
-        self._writers = writers
+        self._writing = asyncio.Semaphore(connections.writers)
+        self._reading = asyncio.Semaphore(connections.readers)
         self._copy: TemporaryDirectory[str] | None = None
         self.version = ""
 
@@ -79,10 +65,10 @@ class Engines:
                 address = str(path)
             else:
                 address, copy = await asyncio.to_thread(look_only, path, patience)
-            engines = cls(*_sqlite(target, address, patience), writers=1, readers=_READERS)
+            engines = cls(connections.sqlite(target, address, patience))
             engines._copy = copy
         else:
-            engines = cls(*_postgres(target, patience), writers=_POSTGRES_CONNECTIONS, readers=_POSTGRES_CONNECTIONS)
+            engines = cls(connections.postgres(target, patience))
         try:
             async with engines.read() as connection:
                 engines.version = await _version(connection)
@@ -130,17 +116,21 @@ class Engines:
                     yield connection
 
     async def close(self) -> None:
-        """Wait for the writes under way and close. Readers first: the last one to leave folds up the log."""
-        for _ in range(self._writers):
-            await self._writing.acquire()
+        """Wait for what is under way, and close."""
+        taken: list[asyncio.Semaphore] = []
         try:
-            await self._reader.dispose()
-            await self._writer.dispose()
+            for gate, wide in ((self._writing, self._connections.writers), (self._reading, self._connections.readers)):
+                for _ in range(wide):
+                    await gate.acquire()
+                    taken.append(gate)
         finally:
-            if self._copy is not None:
-                self._copy.cleanup()
-            for _ in range(self._writers):
-                self._writing.release()
+            try:
+                await self._connections.close()
+            finally:
+                if self._copy is not None:
+                    self._copy.cleanup()
+                for gate in taken:
+                    gate.release()
 
 
 async def insert_new(connection: AsyncConnection, table: Table, values: Mapping[str, Any]) -> Any:
@@ -218,83 +208,6 @@ def _prepare_file(path: Path, patience: float) -> None:
                 time.sleep(0.02)
                 continue
             raise (database_failure(error) or OperatorError("database_unavailable")) from error
-
-
-def _sqlite(url: URL, address: str, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
-    """`address`: what is opened, a path or a `file:` address."""
-
-    def creator(*_: Any, **options: Any) -> Any:
-        return connect(address, uri=address.startswith("file:"), **options)
-
-    writer = create_async_engine(
-        url,
-        pool_size=1,
-        max_overflow=0,
-        connect_args={"async_creator_fn": creator, "isolation_level": None, "timeout": patience},
-    )
-    reader = create_async_engine(
-        url,
-        pool_size=_READERS,
-        max_overflow=0,
-        isolation_level="AUTOCOMMIT",
-        skip_autocommit_rollback=True,
-        connect_args={"async_creator_fn": creator, "timeout": patience},
-    )
-
-    @event.listens_for(writer.sync_engine, "begin")
-    def begin(connection: Any) -> None:
-        connection.connection.driver_connection.begin()
-
-    @event.listens_for(writer.sync_engine, "connect")
-    def set_up_writer(connection: Any, record: Any) -> None:
-        _pragmas(
-            connection,
-            synchronous=_SYNC_FULL,
-            foreign_keys=1,
-            mmap_size=0,
-            wal_autocheckpoint=1000,
-            journal_size_limit=_JOURNAL_SIZE_LIMIT,
-        )
-
-    @event.listens_for(reader.sync_engine, "connect")
-    def set_up_reader(connection: Any, record: Any) -> None:
-        _pragmas(connection, query_only=1, mmap_size=0, wal_autocheckpoint=0)
-
-    return writer, reader
-
-
-def _pragmas(connection: Any, **settings: int) -> None:
-    cursor = connection.cursor()
-    for name, value in settings.items():
-        cursor.execute(f"PRAGMA {name} = {value}")
-    cursor.close()
-
-
-def _postgres(url: URL, patience: float) -> tuple[AsyncEngine, AsyncEngine]:
-    options: dict[str, Any] = {
-        "pool_size": _POSTGRES_CONNECTIONS,
-        "max_overflow": 0,
-        # a server that was restarted costs nobody an error
-        "pool_pre_ping": True,
-        "connect_args": {"connect_timeout": max(2, int(patience))},
-    }
-    writer = create_async_engine(url, **options)
-    reader = create_async_engine(url, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True, **options)
-
-    @event.listens_for(writer.sync_engine, "connect")
-    def set_up_writer(connection: Any, record: Any) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_FROZEN}s'")
-        cursor.close()
-        connection.commit()
-
-    @event.listens_for(reader.sync_engine, "connect")
-    def set_up_reader(connection: Any, record: Any) -> None:
-        cursor = connection.cursor()
-        cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
-        cursor.close()
-
-    return writer, reader
 
 
 async def _version(connection: AsyncConnection) -> str:

@@ -4,6 +4,7 @@ aiosqlite goes there to make a cursor, to execute, to fetch and to close. Each t
 while books are being read on all cores that came to 4 ms a statement against 0.2 ms for one trip.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -59,7 +60,10 @@ class Connection(aiosqlite.Connection):
     """An aiosqlite connection whose cursors make one trip."""
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
-        super().__init__(connector, iter_chunk_size=64)
+        super().__init__(self._opened, iter_chunk_size=64)
+        self._open = connector
+        self._raw: sqlite3.Connection | None = None
+        """Known before whoever asked for it is told, who may have been cancelled meanwhile."""
         # As SQLAlchemy does it: a process that forgets to close the store still ends.
         self._thread.daemon = True
         self._begins = False
@@ -69,6 +73,19 @@ class Connection(aiosqlite.Connection):
     @property
     def driver_connection(self) -> sqlite3.Connection:
         return self._conn
+
+    def stop(self) -> asyncio.Future[Any] | None:
+        """End the thread; what it has opened is closed, whoever was told of it."""
+        self._tx.put_nowait((None, self._shut))
+        return super().stop()
+
+    def _opened(self) -> sqlite3.Connection:
+        self._raw = self._open()
+        return self._raw
+
+    def _shut(self) -> None:
+        if self._raw is not None:
+            self._raw.close()
 
     def begin(self) -> None:
         """Begin a transaction with the next statement, in its trip; without one there is none."""

@@ -224,7 +224,7 @@ async def _presses(folder: Path) -> AsyncIterator[tuple[Presses, str]]:
         await door.open()
         desk, sender = Desk(club, lambda name: f"/loccit {name}"), Sender(door, club.post)
         alarms = Alarms(club, host(folder, []), People(door, time.monotonic), sender)
-        answers = Answers(club, desk, door, sender, Streams(time.monotonic), alarms)
+        answers = Answers(club, desk, door, sender, Streams(time.monotonic), alarms, "en")
 
         async def keep(event: Event) -> None:
             raise AssertionError(f"a forged press became {event}")
