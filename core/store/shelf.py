@@ -29,25 +29,21 @@ class Shelf:
 
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
-        self._numbers: dict[tuple[str, str], int] = {}
-        """Asked for at every step of whatever happens. A channel keeps its number for ever, also when its id changes: what
-        was begun under the id it had before, and is still at work, finds it."""
+        self._moved: dict[tuple[str, str], str] = {}
+        """Ids that chats had before: what was begun under one, and is still at work, finds the chat where it is now."""
 
     async def channel(self, conversation: Conversation, at: datetime) -> int:
         """The number of the conversation's channel, made now when it is new. `thread` plays no part."""
-        key = (conversation.platform, conversation.channel)
-        if key in self._numbers:
-            return self._numbers[key]
-        names = {"platform": conversation.platform, "external": conversation.channel}
+        names = self._names(conversation)
         async with self._engines.read() as connection:
             number: int | None = (await connection.execute(_NUMBER, names)).scalar_one_or_none()
-        if number is None:
-            async with self._engines.write() as connection:
-                if key in self._numbers:  # it moved while we waited
-                    return self._numbers[key]
-                await insert_new(connection, schema.channel, {**names, "settings": {}, "created_at": at})
-                number = (await connection.execute(_NUMBER, names)).scalar_one()
-        return self._numbers.setdefault(key, number)
+        if number is not None:
+            return number
+        async with self._engines.write() as connection:
+            names = self._names(conversation)  # anew: it may have moved while we waited
+            await insert_new(connection, schema.channel, {**names, "settings": {}, "created_at": at})
+            made: int = (await connection.execute(_NUMBER, names)).scalar_one()
+            return made
 
     async def move(self, platform: str, old: str, new: str) -> bool:
         """A chat has another id on its platform from now on; False when nothing is known of it under the old one.
@@ -60,18 +56,23 @@ class Shelf:
         try:
             async with self._engines.write() as connection:
                 row = select(_channel.id).where(known).with_for_update()
-                number = (await connection.execute(row)).scalar_one_or_none()
-                if number is None:
+                if (await connection.execute(row)).scalar_one_or_none() is None:
                     return False
+                self._moved[platform, old] = new
                 aside = f"{new} before {old} moved"
                 await connection.execute(update(schema.channel).where(taken).values(external=aside))
                 await connection.execute(update(schema.channel).where(known).values(external=new))
-                self._numbers[platform, old] = self._numbers[platform, new] = number
             done = True
         finally:
             if not done:
-                self._numbers.pop((platform, new), None)
+                self._moved.pop((platform, old), None)
         return True
+
+    def _names(self, conversation: Conversation) -> dict[str, str]:
+        external = conversation.channel
+        while (now := self._moved.get((conversation.platform, external))) is not None:
+            external = now
+        return {"platform": conversation.platform, "external": external}
 
     async def grant(
         self,
