@@ -48,7 +48,7 @@ class Kept:
         while True:
             try:
                 if not taken_up:
-                    await self._collect(self._questions.unshown(self._platform), lambda event: event.event not in known)
+                    await self._collect(self._questions.unshown(self._platform), known)
                     taken_up = True
                 await self._look()
             except Exception:  # this task's outer edge: the next round tries again
@@ -66,36 +66,41 @@ class Kept:
                     await self._nudged.wait()
 
     async def _bring_again(self) -> None:
-        failed, self._failed = self._failed, set()
+        if self._failed:
+            there = set()
+            async with aclosing(self._questions.unshown(self._platform)) as found:
+                async for event in found:
+                    if event.turn.id in self._failed:
+                        there.add(event.turn.id)
+                        await self._show(event)
+            self._failed &= there
         unanswered, self._unanswered = self._unanswered, []
-        if failed:
-            await self._collect(
-                self._questions.unshown(self._platform),
-                lambda event: isinstance(event, Answered) and event.turn.id in failed,
-            )
-        for event in unanswered:
-            await self._show(event)
+        for lost in unanswered:
+            await self._show(lost)
 
-    async def _collect(
-        self,
-        events: AsyncGenerator[AskEvent, None],
-        wanted: Callable[[Answered | Unanswered], bool] = lambda _: True,
-    ) -> None:
+    async def _collect(self, events: AsyncGenerator[AskEvent, None], known: frozenset[str] = frozenset()) -> None:
         async with aclosing(events) as found:
             async for event in found:
-                if isinstance(event, Answered | Unanswered) and wanted(event):
+                if isinstance(event, Answered | Unanswered) and event.event not in known:
                     await self._show(event)
 
     async def _show(self, event: Answered | Unanswered) -> None:
         try:
-            await self._bring(event)
-        except Nowhere as nowhere:
-            log.warning("nowhere to bring an answer", exc_info=nowhere)
-            if isinstance(event, Answered):
-                await self._questions.shown(event.turn.id)
+            await self._brought(event)
         except Exception:  # the outer edge of one answer: a disk, a network or we may mend
             log.exception("an answer waits to be brought")
             if isinstance(event, Answered):
                 self._failed.add(event.turn.id)
             else:
                 self._unanswered.append(event)
+        else:
+            if isinstance(event, Answered):
+                self._failed.discard(event.turn.id)
+
+    async def _brought(self, event: Answered | Unanswered) -> None:
+        try:
+            await self._bring(event)
+        except Nowhere as nowhere:
+            log.warning("nowhere to bring an answer", exc_info=nowhere)
+            if isinstance(event, Answered):
+                await self._questions.shown(event.turn.id)
