@@ -197,7 +197,7 @@ async def gather(connection: Connection, poll: str) -> None:
     except (discord.HTTPException, aiohttp.ClientError, OSError, TimeoutError) as error:
         if not passes(error):
             raise
-        raise UpstreamError("discord_votes_unread") from error
+        raise UpstreamError("next_votes_unread", platform="Discord") from error
     except ReaderError:  # it was counted before: nothing is lost that anybody was told
         log.info("a poll was counted already")
 

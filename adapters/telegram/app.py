@@ -89,10 +89,19 @@ async def _connected(bot: Bot, club: Club, settings: Settings, host: Host, pace:
             await host.sleep(_AGAIN)
     host.tell(Notice("run_up", {"platform": NAME, "name": f"@{me.username}"}))
     line = Line(bot, Limiter(host.clock, host.sleep, pace), host.sleep)
-    desk = Desk(club, lambda name: f"/{name}", source=host.source, link_for=host.link_for, copies=view.COPIED)
+    service: Service
+    desk = Desk(
+        club,
+        lambda name: f"/{name}",
+        source=host.source,
+        link_for=host.link_for,
+        copies=view.COPIED,
+        gather=lambda poll: service.ballots.gather(poll),
+    )
     ours = Me(me.id, me.username or "")
     cloud = settings.base_url is None if settings.cloud is None else settings.cloud
-    return Service(Connection(club, desk, line, host, ours, cloud), bool(me.can_read_all_group_messages))
+    service = Service(Connection(club, desk, line, host, ours, cloud), bool(me.can_read_all_group_messages))
+    return service
 
 
 class Service:
@@ -108,15 +117,15 @@ class Service:
         self._questions = Questions(connection, self._alarms, self._groups)
         self._arrivals = Arrivals(connection)
         self._passages = Passages(connection)
-        self._ballots = Ballots(connection, self._groups, self._lanes)
-        self._letters = Letters(connection, self._groups, self._ballots)
+        self.ballots = Ballots(connection, self._groups)
+        self._letters = Letters(connection, self._groups, self.ballots)
         self._presses = Presses(
             connection,
             self._passages,
             self._questions,
             self._arrivals,
             self._groups,
-            self._ballots,
+            self.ballots,
             self._receive,
             self._letters.outbox.nudge,
         )
@@ -127,7 +136,7 @@ class Service:
         unfinished = await self._connection.club.post.unfinished(PLATFORM)
         left = [kept(event.payload) for event in unfinished]
         await self._groups.recall()
-        await self._ballots.recall()
+        await self.ballots.recall()
         for heard in sorted(left, key=lambda heard: heard.kind != "moved"):
             self._queue(heard)
         sleep = self._connection.host.sleep
@@ -137,7 +146,7 @@ class Service:
                 ("commands", self._register()),
                 ("kept", self._questions.kept.drain(sleep, frozenset(event.key for event in unfinished))),
                 ("letters", self._letters.outbox.drain(sleep)),
-                ("polls", self._ballots.tidy()),
+                ("polls", self.ballots.tidy()),
             )
         ]
         await self._poll()
@@ -146,7 +155,8 @@ class Service:
         for task in self._behind:
             task.cancel()
         self._typing.close()
-        await asyncio.gather(self._lanes.close(), self._pressing.close(), *self._behind, return_exceptions=True)
+        lanes = (self._lanes, self._pressing, self.ballots)
+        await asyncio.gather(*(one.close() for one in lanes), *self._behind, return_exceptions=True)
 
     async def _guarded(self, work: Any, what: str) -> None:
         try:
@@ -168,16 +178,16 @@ class Service:
         while True:
             try:
                 # What waits for us is taken without waiting for more: until then no poll is counted.
-                seconds = _POLL if self._ballots.caught_up else 0
+                seconds = _POLL if self.ballots.caught_up else 0
                 updates = await self._connection.line.poll(offset, seconds, _UPDATES)
                 for update in updates:
                     await self._take(update)
                     offset = update["update_id"] + 1
-                self._ballots.caught_up |= not updates
+                self.ballots.caught_up |= not updates
             except InvalidToken as error:
                 raise OperatorError("token_refused", platform=NAME, setting="TELEGRAM_BOT_TOKEN") from error
             except (TelegramError, OperatorError) as error:
-                self._ballots.caught_up = False
+                self.ballots.caught_up = False
                 said = _trouble(error)
                 if said.key != trouble:
                     host.tell(said)
@@ -203,7 +213,7 @@ class Service:
 
     async def _receive(self, heard: Heard) -> None:
         if heard.kind == "vote":
-            heard = replace(heard, chat=self._ballots.chat(heard.name))
+            heard = replace(heard, chat=self.ballots.chat(heard.name))
         event = Event(heard.key, PLATFORM, str(heard.chat), asdict(heard))
         if await self._connection.club.post.receive(event):
             await self._alarms.meet(heard)
@@ -216,7 +226,7 @@ class Service:
 
     def _queue(self, heard: Heard) -> None:
         if heard.kind == "vote":
-            self._ballots.take(heard)
+            self.ballots.take(heard)
             return
         works = heard.kind in ("ask", "book") and not (heard.kind == "ask" and heard.edited)
         if works:
@@ -318,7 +328,7 @@ class Service:
                 self._typing.end(heard.chat, heard.topic)
             return
         if done.over is not None:
-            await self._ballots.end(done.over)
+            await self.ballots.end(done.over)
         if not heard.edited:
             await self._reply(heard, done)
 
@@ -327,7 +337,7 @@ class Service:
         alone = reply.private and await self._connection.may_whisper_unasked(heard.chat)
         if alone and await self._passages.whisper(heard, reply):
             return
-        if reply.ballot is not None and await self._ballots.show(where, place, heard.key, reply.ballot):
+        if reply.ballot is not None and await self.ballots.show(where, place, heard.key, reply.ballot):
             return
         await deliveries.show(self._connection, where, place, heard.key, view.messages(reply), reply.turn)
         for file in reply.attachments:

@@ -1,4 +1,4 @@
-"""How a letter of the outbox is shown in a chat, and when its poll may be counted."""
+"""How a letter of the outbox is shown in a chat."""
 
 from contextlib import suppress
 
@@ -20,11 +20,7 @@ class Letters:
         self._connection = connection
         self._groups = groups
         self._ballots = ballots
-        self.outbox = Outbox(connection.club.post, connection.desk, PLATFORM, self._show, ready=self._ready)
-
-    async def _ready(self, letter: Letter) -> bool:
-        """A poll is counted once every vote that Telegram took is; a round later it is."""
-        return "poll" not in letter.params or await self._ballots.settled(letter.params["poll"])
+        self.outbox = Outbox(connection.club.post, connection.desk, PLATFORM, self._show)
 
     async def _show(self, letter: Letter, reply: Reply) -> None:
         where = letter.conversation

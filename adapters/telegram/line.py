@@ -161,15 +161,17 @@ class Line:
         message = await self._posted(spot, call)
         return message["message_id"], message["poll"]["id"]
 
-    async def stop_poll(self, chat: int, message: int) -> None:
-        """End a poll; one that has ended is no matter. Raises Gone when it is not there any more."""
+    async def stop_poll(self, chat: int, message: int) -> tuple[int, ...]:
+        """End a poll; the votes each option has, () when it had ended before. Raises Gone when it is not there any more."""
         await self.limiter.final(chat)
         where = {"chat_id": chat, "message_id": message}
         try:
-            await self._surely(chat, lambda: self.bot.do_api_request("stoppoll", where))
+            poll: Any = await self._surely(chat, lambda: self.bot.do_api_request("stoppoll", where))
         except Refused as error:
             if "already been closed" not in str(error).lower():
                 raise
+            return ()
+        return tuple(option["voter_count"] for option in poll["options"])
 
     async def edit(self, chat: int, sent: Sent, shown: Shown, *, reader: int | None = None) -> Sent:
         """Replace what a message shows; a final text: it waits for its turn. "Not modified" is success. Raises Gone."""

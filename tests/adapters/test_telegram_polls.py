@@ -11,7 +11,7 @@ import pytest
 from adapters.telegram.incoming import Heard
 from adapters.telegram.text import JOINER
 from core.desk import Desk
-from core.model import Conversation, Event, Reader, Reply
+from core.model import Conversation, Event, Letter, Reader, Reply
 from tests.adapters.telegram_club import GatedModel, Served, served
 from tests.clubs import Clock, open_club
 from tests.fakes.telegram import BOT, Chat, FakeTelegram, Fault, JsonObject, Person
@@ -146,18 +146,26 @@ async def test_votes_given_while_the_bot_is_away_count(tmp_path: Path) -> None:
         assert len(telegram.server.calls("sendPoll")) == 1
 
 
-async def test_a_vote_that_was_on_record_when_the_bot_died_counts_before_what_was_said_later(tmp_path: Path) -> None:
+async def test_a_vote_that_was_on_record_when_the_bot_died_counts_before_the_closing_that_was_too(
+    tmp_path: Path,
+) -> None:
     async with FakeTelegram() as telegram:
         ana, bea = telegram.person("Ana"), telegram.person("Bea")
         chat = telegram.group("Club", ana, bea)
-        async with served(tmp_path, telegram, model=GatedModel(["never"])) as here:
-            await here.shelve(chat)
+        async with served(tmp_path, telegram) as here:
             shown = await opened(telegram, ana, chat)
-            telegram.say(ana, chat, "/ask What did Mara keep the log in?")  # keeps the chat busy
-            telegram.vote(bea, shown, "Hamlet")
-            telegram.say(ana, chat, "/next close")
-            while await unfinished(here) != ["command", "vote", "command"]:  # noqa: ASYNC110  # rows
-                await asyncio.sleep(0.01)
+            await here.settled()
+        telegram.vote(bea, shown, "Hamlet")
+        answer = telegram.server.updates.pop()["poll_answer"]
+        said = telegram.world.post(chat, ana, {"text": "/next close"})
+        number = said["message_id"]
+        close = Heard(
+            f"telegram:{chat.id}:{number}", "command", chat.id, number, ana.id, False, name="next", words="close"
+        )
+        vote = Heard("telegram:vote:1", "vote", chat.id, 0, bea.id, False, name=answer["poll_id"], choice=1)
+        async with open_club(tmp_path / "data") as club:
+            for heard in (close, vote):
+                await club.club.post.receive(Event(heard.key, "telegram", str(chat.id), asdict(heard)))
         async with served(tmp_path, telegram):
             assert "Hamlet 1, Emma 0" in (await telegram.said(chat, "The count"))["text"]
         assert is_closed(telegram, shown)
@@ -208,6 +216,129 @@ async def test_a_vote_in_a_poll_whose_sending_telegram_has_not_confirmed_yet_cou
         await telegram.until(lambda: {update, stray} <= telegram.server.confirmed.keys())
         slow.told.set()
         assert "Hamlet 1, Emma 0" in await closed(telegram, ana, chat)
+
+
+# The last moment: what Telegram took is what counts
+
+
+async def test_votes_that_telegram_took_until_it_was_told_to_stop_count_like_in_its_own_poll(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, bea, rui = (telegram.person(name) for name in ("Ana", "Bea", "Rui"))
+        chat = telegram.group("Club", ana, bea, rui)
+        shown = await opened(telegram, ana, chat)
+        telegram.vote(ana, shown, "Emma")
+        telegram.vote(rui, shown, "Emma")
+        await here.settled()
+        held = Fault("stopPoll", "held")  # as when much was said in the group, and sending has to wait
+        telegram.server.faults.append(held)
+        telegram.say(ana, chat, "/next close")
+        await telegram.until(lambda: held.met)
+        telegram.vote(bea, shown, "Hamlet")
+        telegram.vote(rui, shown, "Hamlet")
+        held.told.set()
+        assert "Hamlet 2, Emma 1" in (await telegram.said(chat, "The count"))["text"]
+        assert [option["voter_count"] for option in shown["poll"]["options"]] == [1, 2]
+
+
+@pytest.mark.parametrize("timed", [False, True])
+async def test_votes_that_telegram_tells_only_after_it_was_stopped_are_waited_for(tmp_path: Path, timed: bool) -> None:
+    clock = Clock()
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, clock=clock) as here:
+        ana, bea, rui = (telegram.person(name) for name in ("Ana", "Bea", "Rui"))
+        chat = telegram.group("Club", ana, bea, rui)
+        shown = await opened(telegram, ana, chat, "2026-03-01 13:00" if timed else "")
+        telegram.vote(rui, shown, "Emma")
+        await here.settled()
+        on_the_way = []
+        for person, option in ((ana, "Hamlet"), (rui, "Hamlet"), (bea, "Emma"), (bea, None)):
+            telegram.vote(person, shown, option)
+            on_the_way.append(telegram.server.updates.pop())
+        if timed:
+            clock.pass_minutes(61)
+            telegram.say(ana, chat, "/about")  # after anything that was done the outbox is looked into
+        else:
+            telegram.say(ana, chat, "/next close")
+        await telegram.until(lambda: is_closed(telegram, shown))
+        for update in on_the_way:
+            telegram.server.give(poll_answer=update["poll_answer"])
+        assert "Hamlet 2, Emma 0" in (await telegram.said(chat, "The count"))["text"]
+
+
+async def test_a_vote_that_telegram_never_tells_holds_up_the_count_for_seconds_only(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, squeeze=QUICK) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        shown = await opened(telegram, ana, chat)
+        telegram.vote(ana, shown, "Emma")
+        telegram.vote(bea, shown, "Hamlet")
+        telegram.server.updates.pop()
+        assert "Emma 1, Hamlet 0" in await closed(telegram, ana, chat)
+        await here.settled()
+        assert await remembered(here) == {}
+
+
+async def test_while_telegram_does_not_tell_the_votes_nothing_is_counted_and_closing_can_be_said_again(
+    tmp_path: Path,
+) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, squeeze=QUICK) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        shown = await opened(telegram, ana, chat)
+        held = Fault("stopPoll", "held")
+        telegram.server.faults.append(held)
+        telegram.say(ana, chat, "/next close")
+        await telegram.until(lambda: held.met)
+        deaf = Fault("getUpdates", "status", times=10**6)
+        telegram.server.faults.append(deaf)
+        telegram.server.steal()  # whoever waits for news already is ended
+        await telegram.until(lambda: deaf.met)
+        telegram.vote(bea, shown, "Hamlet")
+        held.told.set()
+        await telegram.said(chat, "try again in a minute")
+        telegram.server.faults.remove(deaf)
+        await here.settled()
+        assert "Hamlet 1, Emma 0" in await closed(telegram, ana, chat)
+        assert await remembered(here) == {}
+
+
+async def test_votes_are_counted_while_the_chat_is_busy_and_closing_waits_its_turn(tmp_path: Path) -> None:
+    model = GatedModel(["In green ", "ink."])
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, model=model) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        await here.shelve(chat)
+        shown = await opened(telegram, ana, chat)
+        telegram.say(ana, chat, "/ask What did Mara keep the log in?")
+        await telegram.until(lambda: model.requests)
+        telegram.vote(bea, shown, "Hamlet")
+        telegram.say(ana, chat, "/next close")
+        while await unfinished(here) != ["command", "command"]:  # noqa: ASYNC110  # rows
+            await asyncio.sleep(0.01)
+        telegram.vote(ana, shown, "Hamlet")  # it is open still, for all to see
+        for _ in range(20):
+            model.gate.release()
+        assert "Hamlet 2, Emma 0" in (await telegram.said(chat, "The count"))["text"]
+
+
+async def test_a_poll_whose_time_comes_while_it_is_being_sent_is_ended_and_counted_when_it_stands(
+    tmp_path: Path,
+) -> None:
+    clock = Clock()
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, clock=clock, squeeze=QUICK) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        slow = Fault("sendPoll", "slow")
+        telegram.server.faults.append(slow)
+        shown = await opened(telegram, ana, chat, "2026-03-01 13:00")
+        telegram.vote(bea, shown, "Hamlet")
+        clock.pass_minutes(61)
+        other = telegram.private(bea)  # once this is said, the letter that was due before it has been looked at
+        letter = Letter("h", Conversation("telegram", str(other.id)), "hello", clock(), {})
+        await here.club.club.post.owe(letter)
+        await telegram.said(other, "Hello")
+        slow.told.set()
+        assert "Hamlet 1, Emma 0" in (await telegram.said(chat, "The count"))["text"]
+        assert is_closed(telegram, shown)
 
 
 # Where Telegram's polls do not do
@@ -351,7 +482,7 @@ async def test_a_poll_that_was_closed_before_a_crash_is_ended_on_telegram_at_the
 
 
 async def test_a_poll_goes_on_in_the_supergroup_that_a_group_became(tmp_path: Path) -> None:
-    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, squeeze=QUICK) as here:
         ana, bea = telegram.person("Ana"), telegram.person("Bea")
         chat = telegram.group("Club", ana, bea, type="group")
         shown = await opened(telegram, ana, chat)
@@ -365,7 +496,7 @@ async def test_a_poll_goes_on_in_the_supergroup_that_a_group_became(tmp_path: Pa
 
 async def test_what_a_group_had_said_before_it_moved_is_done_before_what_it_says_after(tmp_path: Path) -> None:
     model = GatedModel(["In green ", "ink."])
-    async with FakeTelegram() as telegram, served(tmp_path, telegram, model=model) as here:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, model=model, squeeze=QUICK) as here:
         ana, bea = telegram.person("Ana"), telegram.person("Bea")
         chat = telegram.group("Club", ana, bea, type="group")
         await here.shelve(chat)
@@ -384,7 +515,7 @@ async def test_what_a_group_had_said_before_it_moved_is_done_before_what_it_says
 
 
 async def test_a_poll_deleted_by_somebody_closes_all_the_same(tmp_path: Path) -> None:
-    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, squeeze=QUICK) as here:
         ana = telegram.person("Ana")
         chat = telegram.group("Club", ana)
         shown = await opened(telegram, ana, chat)

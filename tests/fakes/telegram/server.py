@@ -21,7 +21,7 @@ _TEXTS = frozenset(
 )
 """Parameters that are texts even when they look like JSON."""
 
-FaultKind = Literal["drop", "drop after", "status", "flood", "slow"]
+FaultKind = Literal["drop", "drop after", "status", "flood", "slow", "held"]
 
 
 @dataclass
@@ -29,7 +29,8 @@ class Fault:
     """What goes wrong with the next `times` calls of `method` ("*" = any but getUpdates).
 
     "drop": the connection ends before anything happens; "drop after": it happens and nobody is told; "status": an
-    error of the server; "flood": 429 with `retry_after` seconds; "slow": it happens, and the reply waits for `told`.
+    error of the server; "flood": 429 with `retry_after` seconds; "slow": it happens, and the reply waits for `told`;
+    "held": nothing happens before `told`. `met` once it has met a call. For getUpdates only "status", by that name.
     """
 
     method: str
@@ -39,6 +40,7 @@ class Fault:
     retry_after: float = 1
     chat: int | None = None
     told: asyncio.Event = field(default_factory=asyncio.Event)
+    met: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,8 @@ class Server:
         if fault is not None and fault.kind == "drop":
             self._enter(Entry(method, params, at, False, "dropped"))
             return _drop(request)
+        if fault is not None and fault.kind == "held":
+            await fault.told.wait()
         try:
             if fault is not None and fault.kind == "status":
                 raise Refusal(fault.status, "Bad Gateway")
@@ -213,7 +217,11 @@ class Server:
 
     def _fault(self, method: str, params: JsonObject) -> Fault | None:
         for fault in self.faults:
-            if fault.method in (method, "*") and fault.chat in (None, params.get("chat_id")):
+            if fault.method in (method, "*" if method != "getUpdates" else "") and fault.chat in (
+                None,
+                params.get("chat_id"),
+            ):
+                fault.met = True
                 fault.times -= 1
                 if fault.times <= 0:
                     self.faults.remove(fault)
@@ -221,6 +229,8 @@ class Server:
         return None
 
     async def _get_updates(self, request: web.Request, params: JsonObject) -> web.StreamResponse:
+        if (fault := self._fault("getUpdates", params)) is not None:
+            return _refused(Refusal(fault.status, "Bad Gateway"))
         self._poll += 1
         self.wanted = frozenset(params.get("allowed_updates") or ())
         mine = self._poll  # a new poller ends the one before it
