@@ -3,14 +3,13 @@
 Pure. Also where a position lies in the whole book, counted in characters from its first.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from core.model import Position, Segment, Span, SpineFile, TocEntry
-from core.words import CJK
+from core.words import count_cjk
 
 ALONE = 20_000
 """A contents node under this stands alone, and small siblings merge up to it (characters)."""
@@ -22,8 +21,6 @@ STUB = 1_500
 """A shorter own text of a contents entry (its heading, an epigraph) is never a segment: it joins what follows."""
 CJK_DIVISOR = 3
 
-_CJK = re.compile(f"[{CJK}]")
-
 
 def file_starts(files: Sequence[SpineFile]) -> list[int]:
     """Where each file begins when all texts are laid end to end; one more entry for the end of the book."""
@@ -33,7 +30,8 @@ def file_starts(files: Sequence[SpineFile]) -> list[int]:
 def mostly_cjk(files: Sequence[SpineFile]) -> bool:
     """Whether at least a third of the book is in Chinese, Japanese or Korean characters (sampled)."""
     sample = "".join(file.text[:: max(1, len(file.text) // 100)] for file in files[:: max(1, len(files) // 200)])
-    return len(_CJK.findall(sample)) * 3 >= sum(mark.isalpha() for mark in sample) > 0
+    cjk = count_cjk(sample)
+    return cjk > 0 and cjk * 3 >= sum(map(str.isalpha, sample)) > 0
 
 
 @dataclass(slots=True)
@@ -61,20 +59,18 @@ class _Places:
         self.runs: list[int] = []
         self.run_ends: list[int] = []
         self.paragraphs: list[int] = []
-        last: Span | None = None
-        for run in runs:
-            at = starts[run.file] + run.start
-            self.runs.append(at)
-            self.run_ends.append(starts[run.file] + run.end)
-            if last is None or self._parted(files, last, run):
-                self.paragraphs.append(at)
-            last = run
-
-    @staticmethod
-    def _parted(files: Sequence[SpineFile], last: Span, run: Span) -> bool:
-        if last.file != run.file:
-            return files[run.file - 1].join is None
-        return files[run.file].text.count("\n", last.end, run.start) > 1
+        here, last, base, text = -1, 0, 0, ""
+        for file, start, end in runs:
+            if file != here:
+                parted = here < 0 or files[file - 1].join is None
+                here, base, text = file, starts[file], files[file].text
+            else:
+                parted = text.count("\n", last, start) > 1
+            self.runs.append(base + start)
+            self.run_ends.append(base + end)
+            if parted:
+                self.paragraphs.append(base + start)
+            last = end
 
     def snap(self, at: int) -> int:
         """The start of the run that holds `at`; `at` itself between runs: no segment parts a run."""

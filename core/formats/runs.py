@@ -1,10 +1,11 @@
 """Cutting a spine file into runs: the units that carry a tag."""
 
 import re
+from functools import cache
 
 from core.model import Span, SpineFile
 from core.sentences import inside_grapheme, line_sentences
-from core.words import CJK
+from core.words import CJK, is_narrow
 
 PACKED = 400
 """Whole sentences are packed up to this many characters: +14 to +23 % prompt tokens for tags, measured on ten books."""
@@ -15,7 +16,6 @@ CJK_DIVISOR = 3
 
 _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?![^\S\n]*(?:\n|\Z))[^\n]*)*")
 """A block up to a blank line; may end in spaces."""
-_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uffef]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SOFT_BREAK = re.compile(r"[;:；：](?=\s|[\u2e80-\u9fff])|[，、]|,(?=\s)|\s(?=[—–])")
 _SPACE = re.compile(r"\s")
@@ -30,13 +30,13 @@ def cut_runs(file: SpineFile) -> list[Span]:
     """
     text = file.text
     index = file.index
-    has_cjk = _CJK.search(text) is not None
+    narrow = is_narrow(text)
     runs: list[Span] = []
     for match in _PARAGRAPH.finditer(text):
         start, end = match.start(), match.end()
         while text[end - 1].isspace():
             end -= 1
-        divisor = CJK_DIVISOR if has_cjk and _mostly_cjk(text, start, end) else 1
+        divisor = CJK_DIVISOR if not narrow and _mostly_cjk(text, start, end) else 1
         packed = PACKED // divisor
         if end - start <= packed:
             runs.append(Span(index, start, end))
@@ -45,8 +45,13 @@ def cut_runs(file: SpineFile) -> list[Span]:
     return runs
 
 
+@cache
+def _cjk() -> "re.Pattern[str]":
+    return re.compile(f"[{CJK}\u3000-\u303f\uff00-\uffef]+")
+
+
 def _mostly_cjk(text: str, start: int, end: int) -> bool:
-    cjk = sum(match.end() - match.start() for match in _CJK.finditer(text, start, end))
+    cjk = sum(match.end() - match.start() for match in _cjk().finditer(text, start, end))
     if not cjk:
         return False
     letters = sum(match.end() - match.start() for match in _LETTERS.finditer(text, start, end))

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from core import words
 
@@ -12,7 +13,8 @@ WIDE_LETTERS = 4
 """The beginning that every form of a word is taken to share when nothing else was found ("break", "broken": no help; "found"
 and "foundation": one)."""
 
-_UNSPACED = re.compile(f"[{words.UNSPACED}]+")
+_LEFT = re.compile("[\x00-\xde\xe0-\u0148\u2010-\u2027]*")
+"""Latin letters (all but ß up to Ext-A) and the punctuation of books: the index itself folds them as `words.fold` does."""
 _ARABIC = re.compile("[\u0621-\u064a]+")
 # Light stemming of Arabic: conjunction, preposition and article before a word; pronoun, plural and feminine endings after.
 _ARABIC_BEFORE = ("وال", "بال", "كال", "فال", "ولل", "لل", "ال")
@@ -21,14 +23,19 @@ _ARABIC_AFTER = ("هما", "تها", "ها", "هم", "هن", "نا", "ان", "ا
 
 def searchable(text: str) -> str:
     """The text as the index takes it: folded, unspaced scripts as two-character pieces, Arabic words stemmed lightly."""
-    if text.isascii():
+    if _LEFT.fullmatch(text):
         return text
     folded = words.fold(text)
     if _ARABIC.search(folded):
         folded = _ARABIC.sub(lambda word: _arabic_stem(word[0]), folded)
-    if _UNSPACED.search(folded):
-        folded = _UNSPACED.sub(lambda run: f" {' '.join(words.pairs(run[0]))} ", folded)
-    return folded
+    if words.is_spaced(folded):
+        return folded
+    return _unspaced().sub(lambda run: f" {' '.join(words.pairs(run[0]))} ", folded)
+
+
+@cache
+def _unspaced() -> "re.Pattern[str]":
+    return re.compile(f"[{words.UNSPACED}]+")
 
 
 def _arabic_stem(word: str) -> str:

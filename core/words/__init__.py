@@ -14,10 +14,18 @@ CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u318f\u31a0-\
 UNSPACED = CJK + "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Scripts cut into two-character pieces for search: CJK, and Thai, Lao, Burmese and Khmer, which set no spaces."""
 
-_CJK = re.compile(f"[{CJK}]")
-_WIDE = re.compile(f"[{CJK}\u3000-\u3020\u3030-\u303f\uff00-\uffef]")
-_UNSPACED = re.compile(f"[{UNSPACED}]+")
+# Most texts hold nothing of what is looked for below, and a match over their whole length tells so in a fraction of the
+# time. Classes of two ranges, which is what the pattern engine is quick with.
+_NARROW = re.compile("[\x00-\u10ff\u1200-\u2e7f]*")
+"""No CJK, nor the white space, punctuation and full-width forms set with it."""
+_SPACED = re.compile("[\x00-\u0dff\u1e00-\u2e7f]*")
+"""Nothing of UNSPACED."""
+_BARE = re.compile("[\x00-\xb4\u2010-\u2027]*")
+"""Basic Latin with the punctuation of books: case is all there is to fold."""
+_BASIC = re.compile("[\x00-\x7f\u2010-\u2027]*")
+
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u0dff]+[^\W_]*)*")
+_BASIC_WORD = re.compile("[0-9A-Za-z]+")
 # Accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs and the lengthening stroke: readers leave them
 # out. Vowel signs of Indic and South-East Asian scripts are letters in all but category and stay.
 _MARKS = re.compile(
@@ -29,7 +37,7 @@ _ARABIC = re.compile("[\u0600-\u06ff]")
 
 def fold(text: str) -> str:
     """Case and accents folded away, so that "Écoles" and "ecoles" are one; offsets are not kept."""
-    if text.isascii():
+    if _BARE.fullmatch(text):
         return text.lower()
     bare = _MARKS.sub("", unicodedata.normalize("NFD", text.casefold()))
     if _ARABIC.search(bare):
@@ -50,9 +58,39 @@ def _unspaced_stops(language: str) -> "re.Pattern[str]":
     return re.compile("|".join(map(re.escape, sorted(known, key=len, reverse=True))))
 
 
+@cache
+def _cjk() -> "re.Pattern[str]":
+    return re.compile(f"[{CJK}]")
+
+
+@cache
+def _wide() -> "re.Pattern[str]":
+    return re.compile(f"[{CJK}\u3000-\u3020\u3030-\u303f\uff00-\uffef]")
+
+
+@cache
+def _unspaced() -> "re.Pattern[str]":
+    return re.compile(f"[{UNSPACED}]+")
+
+
 def is_cjk(character: str) -> bool:
     """True for an ideograph, kana, bopomofo or Hangul character; punctuation is not one."""
-    return _CJK.match(character) is not None
+    return character >= "\u1100" and _cjk().match(character) is not None
+
+
+def is_narrow(text: str) -> bool:
+    """True only for a text without CJK and the white space, punctuation and full-width forms set with it; it is quick."""
+    return _NARROW.fullmatch(text) is not None
+
+
+def is_spaced(text: str) -> bool:
+    """True for a text that holds nothing of `UNSPACED`."""
+    return _SPACED.fullmatch(text) is not None or _unspaced().search(text) is None
+
+
+def count_cjk(text: str) -> int:
+    """How many characters of a text `is_cjk` is true for."""
+    return 0 if is_narrow(text) else len(_cjk().findall(text))
 
 
 def tokens(text: str) -> int:
@@ -62,14 +100,18 @@ def tokens(text: str) -> int:
 
 def quarters(text: str) -> int:
     """The same estimate in quarters of a token, exact, so that costs of pieces add up to the cost of the whole."""
-    if text.isascii():
+    if text.isascii() or is_narrow(text):
         return len(text)
-    return len(text) + 3 * len(_WIDE.findall(text))
+    return len(text) + 3 * len(_wide().findall(text))
 
 
 def words(text: str) -> list[str]:
     """Every word of a text, folded, in order; unspaced scripts come as whole runs of characters."""
-    return _WORD.findall(fold(text))
+    return _words(fold(text))
+
+
+def _words(folded: str) -> list[str]:
+    return (_BASIC_WORD if _BASIC.fullmatch(folded) else _WORD).findall(folded)
 
 
 def pairs(run: str) -> list[str]:
@@ -97,13 +139,10 @@ def terms_each(texts: Sequence[str], language: str) -> list[list[str]]:
     folded = fold("\0".join(texts)).split("\0")
     if len(folded) != len(texts):  # a text holds the separator
         return [terms(text, language) for text in texts]
-    if any(map(_UNSPACED.search, folded)):
+    if not all(map(is_spaced, folded)):
         return [terms(text, language) for text in texts]
     stops = STOP_WORDS.get(primary(language), frozenset())
-    return [
-        [word for word in _WORD.findall(one) if word not in stops and (len(word) > 1 or word.isdigit())]
-        for one in folded
-    ]
+    return [[word for word in _words(one) if word not in stops and (len(word) > 1 or word.isdigit())] for one in folded]
 
 
 def terms_of_words(text: str, language: str, *, clear: bool = False) -> Iterator[tuple[str, str]]:
@@ -111,12 +150,12 @@ def terms_of_words(text: str, language: str, *, clear: bool = False) -> Iterator
     language = primary(language)
     stops = STOP_WORDS.get(language, frozenset())
     for word in words(text):
-        if not _UNSPACED.search(word):
+        if is_spaced(word):
             if word not in stops and (len(word) > 1 or word.isdigit()):
                 yield word, word
             continue
         for piece in re.findall(f"[{UNSPACED}]+|[^{UNSPACED}]+", word):
-            if not _UNSPACED.match(piece):
+            if not _unspaced().match(piece):
                 yield word, piece
                 continue
             covered = _covered(piece, language)
@@ -140,18 +179,23 @@ def stem(term: str) -> str:
     return term if term[:1].isdigit() else term[:STEM_LETTERS]
 
 
-_SCRIPTS = {
-    "kana": re.compile("[\u3040-\u30ff\u31f0-\u31ff]"),
-    "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
-    "ko": re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]"),
-    "cyrillic": re.compile("[\u0400-\u052f]"),
-    "arabic": re.compile("[\u0600-\u06ff]"),
-    "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
-    "he": re.compile("[\u05d0-\u05ea]"),
-    "th": re.compile("[\u0e00-\u0e7f]"),
-    "hi": re.compile("[\u0900-\u097f]"),
-    "latin": re.compile("[A-Za-z\u00c0-\u024f]"),
-}
+@cache
+def _scripts() -> dict[str, "re.Pattern[str]"]:
+    letters = {
+        "kana": "\u3040-\u30ff\u31f0-\u31ff",
+        "han": "\u3400-\u4dbf\u4e00-\u9fff",
+        "ko": "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af",
+        "cyrillic": "\u0400-\u052f",
+        "arabic": "\u0600-\u06ff",
+        "el": "\u0370-\u03ff\u1f00-\u1fff",
+        "he": "\u05d0-\u05ea",
+        "th": "\u0e00-\u0e7f",
+        "hi": "\u0900-\u097f",
+        "latin": "A-Za-z\u00c0-\u024f",
+    }
+    return {name: re.compile(f"[{ranges}]") for name, ranges in letters.items()}
+
+
 # Letters that hardly any other of these languages writes: they decide short texts.
 _LETTERS = {"es": "ñ¿¡", "pt": "ãõêç", "fr": "êèœç", "de": "äöüß", "it": "ìò", "sv": "å", "pl": "łąęśżź", "uk": "іїєґ"}
 _LATIN = ("en", "es", "pt", "fr", "de", "it", "nl", "sv", "pl")
@@ -166,7 +210,7 @@ def guess_language(text: str) -> str:
     if len(text) > 24_000:
         middle = len(text) // 2
         text = text[:8000] + " " + text[middle : middle + 8000] + " " + text[-8000:]
-    counts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPTS.items()}
+    counts = {name: len(pattern.findall(text)) for name, pattern in _scripts().items()}
     # A Han or Hangul character carries about what three letters do.
     for name in ("han", "kana", "ko"):
         counts[name] *= 3

@@ -3,6 +3,7 @@
 import random
 import re
 import sqlite3
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -123,6 +124,20 @@ def test_every_script_is_searched(path: Path, language: str, text: str, question
     assert windows
     assert any(text[:6] in _text(book, run) for run in windows[0].runs)
     table.close()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_what_the_index_folds_by_itself_is_folded_as_questions_are(path: Path, language: str) -> None:
+    """A Chinese sign in every paragraph has them all folded here, and the index holds the same words but for it."""
+    texts = [f"a{c}b {c}ing on{c} {c} {c.upper()}st{c}es" for c in map(chr, range(0x80, 0x2100))]
+
+    def held(texts: list[str]) -> list[tuple[str, int]]:
+        ranking.build(path, _book(["\n\n".join(texts)], language))
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("CREATE VIRTUAL TABLE temp.held USING fts5vocab(main, words, row)")
+            return database.execute("SELECT term, doc FROM held WHERE term <> '字'").fetchall()
+
+    assert held(texts) == held([f"{text} 字" for text in texts])
 
 
 def test_no_run_past_the_limit_is_ever_returned(path: Path) -> None:

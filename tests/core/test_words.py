@@ -2,7 +2,19 @@
 
 import pytest
 
-from core.words import STOP_WORDS, fold, guess_language, is_cjk, primary, quarters, stem, terms, terms_each, tokens
+from core.words import (
+    STOP_WORDS,
+    fold,
+    guess_language,
+    is_cjk,
+    primary,
+    quarters,
+    stem,
+    terms,
+    terms_each,
+    tokens,
+    words,
+)
 
 SAMPLES = {
     "en": "It was the best of times, it was the worst of times, and nobody knew what would become of them.",
@@ -49,6 +61,15 @@ def test_a_chinese_book_with_a_few_kana_stays_chinese() -> None:
 )
 def test_case_and_accents_are_folded_away(one: str, other: str) -> None:
     assert fold(one) == fold(other)
+
+
+def test_no_character_is_read_otherwise_for_what_stands_in_the_same_text() -> None:
+    """Texts of the Latin script take shorter ways; a Chinese sign at the end sends the same text the long way round."""
+    for character in map(chr, range(0x3100)):
+        text = f"a{character}b {character}_X1 "
+        assert fold(text) + "字" == fold(text + "字")
+        assert [*words(text), "字"] == words(text + "字")
+        assert quarters(text) + 4 == quarters(text + "字")
 
 
 def test_folding_leaves_letters_that_only_look_like_accents() -> None:
@@ -117,8 +138,8 @@ def test_cjk_is_ideographs_kana_and_hangul_only() -> None:
 
 def test_stop_words_are_stored_folded_and_cover_the_languages_we_promise() -> None:
     assert {"en", "es", "pt", "fr", "de", "it", "ru", "ar", "nl"} <= set(STOP_WORDS)
-    for words in STOP_WORDS.values():
-        assert all(word == fold(word) for word in words)
+    for known in STOP_WORDS.values():
+        assert all(word == fold(word) for word in known)
 
 
 def test_inflected_forms_share_a_stem_and_numbers_do_not() -> None:
