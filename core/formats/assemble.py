@@ -37,7 +37,8 @@ def assemble(extracted: Extracted) -> ParsedBook:
     if characters > MOST_CHARACTERS:
         raise BadBook("book_too_long", most=MOST_CHARACTERS // 1_000_000)
     toc = repair(extracted)
-    titled = [replace(entry, title=title) for entry, title in zip(toc, full_titles(toc, extracted), strict=True)]
+    titles = full_titles(toc, extracted)
+    titled = [replace(entry, title=title) for entry, title in zip(toc, titles, strict=True)]
     runs = tuple(run for file in files for run in cut_runs(file))
     title = " ".join(extracted.title.split())
     if not title:
@@ -51,7 +52,7 @@ def assemble(extracted: Extracted) -> ParsedBook:
         files=files,
         runs=runs,
         toc=tuple(toc),
-        chapters=number(toc, extracted),
+        chapters=number(toc, titles, extracted),
         segments=plan(files, runs, titled),
         pages=tuple(sorted(extracted.pages, key=lambda mark: (mark.file, mark.offset))),
         warnings=tuple(extracted.warnings),

@@ -21,8 +21,8 @@ _BOUNDARY = re.compile(
 )
 
 
-def number(toc: Sequence[TocEntry], extracted: Extracted) -> tuple[Chapter, ...]:
-    """The chapters of a book whose contents are repaired.
+def number(toc: Sequence[TocEntry], titles: Sequence[str], extracted: Extracted) -> tuple[Chapter, ...]:
+    """The chapters of a book whose contents are repaired, by their full `titles`.
 
     A chapter begins at its entry and ends where the next entry (of any depth) begins, the last one where back matter or
     a licence begins. An entry with children is a chapter too when `OWN_TEXT` or more stands before the first of them:
@@ -30,9 +30,6 @@ def number(toc: Sequence[TocEntry], extracted: Extracted) -> tuple[Chapter, ...]
     say so (title page, contents, preface, colophon, notes…) with everything under them; where at least three chapters
     are named as such ("Chapter 1", "II"), also what stands before the first of them, so that their numbers agree with
     ours. Should nothing be left, the same leaves count without regard to titles.
-
-    A title is the entry's; where the heading in the text says more of the same ("I" over "Do titulo", or the number of
-    the chapter before its title), the heading's.
     """
     files = extracted.files
     starts = file_starts(files)
@@ -47,7 +44,6 @@ def number(toc: Sequence[TocEntry], extracted: Extracted) -> tuple[Chapter, ...]
         text = _own_text(entry, at[index], end, extracted, starts, headings)
         if end > low and text >= (_TEXT // divisor if leaf else OWN_TEXT // divisor):
             own_text.append((index, end))
-    titles = full_titles(toc, extracted)
     aside = _aside(toc, titles, at, low + (high - low) * _PRELIMINARY, extracted)
     chosen = [pair for pair in own_text if pair[0] not in aside] or own_text
     return tuple(
@@ -65,21 +61,23 @@ def _own_text(
     headings: list[tuple[int, str]],
 ) -> int:
     """Non-space characters from `start` to `end`, less the headings that stand there. Counting stops when it is clear."""
-    count = 0
-    file, at = entry.file, start
-    while at < end and count < 2 * OWN_TEXT:
-        stop = min(end, starts[file + 1])
-        piece = extracted.files[file].text[
-            at - starts[file] : min(stop - starts[file], at - starts[file] + 6 * OWN_TEXT)
-        ]
-        count += sum(map(len, piece.split()))
-        file, at = file + 1, starts[file + 1]
     index = bisect_left(headings, (start, ""))
     within = []
     while index < len(headings) and headings[index][0] < end:
         within.append(headings[index][1])
         index += 1
-    return count - sum(len("".join(title.split())) for title in within or [entry.title])
+    titled = sum(len("".join(title.split())) for title in within or [entry.title])
+    count = 0
+    file, at = entry.file, start
+    while at < end and count < 2 * OWN_TEXT:
+        text, base = extracted.files[file].text, starts[file]
+        stop = min(end, starts[file + 1], at + 6 * OWN_TEXT)
+        for piece in range(at, stop, OWN_TEXT):
+            count += sum(map(len, text[piece - base : min(piece + OWN_TEXT, stop) - base].split()))
+            if count >= titled + OWN_TEXT:
+                return count - titled
+        file, at = file + 1, starts[file + 1]
+    return count - titled
 
 
 def _body(extracted: Extracted, starts: list[int]) -> tuple[int, int]:
@@ -102,7 +100,9 @@ def _body(extracted: Extracted, starts: list[int]) -> tuple[int, int]:
 
 
 def full_titles(toc: Sequence[TocEntry], extracted: Extracted) -> list[str]:
-    """The title of each entry, or the heading in the text where that says more of the same."""
+    """The title of each entry; where the heading in the text says more of the same ("I" over "Do titulo", or the number of
+    the chapter before its title), the heading's.
+    """
     marks = joined_headings(extracted)
     places = [mark.position for mark in marks]
     titles: list[str] = []

@@ -7,6 +7,8 @@ from unicodedata import is_normalized, normalize
 # C0 controls (white space apart), soft hyphen, zero-width space, word joiner, byte order mark, two non-characters.
 # ZWJ and ZWNJ stay: Persian, the Indic scripts and emoji are spelt with them.
 _DROPPED = re.compile("[\x00-\x08\x0e-\x1f\xad\u200b\u2060\ufeff\ufffe\uffff]")
+_EVEN = re.compile("[ -~\xa1-\xac\xae-\u017f\u2010-\u2027]*")
+"""What a book in the Latin script is mostly made of: where spaces stand alone, nothing is cleaned and nothing squeezed."""
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -95,6 +97,8 @@ def clean(text: str) -> str:
 
 def squeeze(text: str) -> str:
     """Every run of white space (space, tab, newline, NBSP, thin and wide spaces) becomes one space, at the ends too."""
+    if _is_even(text):
+        return text
     words = text.split()
     if not words:
         return " " if text else ""
@@ -104,3 +108,12 @@ def squeeze(text: str) -> str:
     if text[-1].isspace():
         squeezed += " "
     return squeezed
+
+
+def tidy(text: str) -> str:
+    """`clean`, then `squeeze`."""
+    return text if _is_even(text) else squeeze(clean(text))
+
+
+def _is_even(text: str) -> bool:
+    return "  " not in text and _EVEN.fullmatch(text) is not None

@@ -22,6 +22,8 @@ _VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
 )
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_FIT = re.compile("[\t\n\r -\ufffd]*")
+"""Told in a fraction of the time that looking for what is unfit takes."""
 _TAGS = re.compile(r"<[^<>]*>")
 _SUBSET = re.compile(r"<!DOCTYPE[^\[>]*\[.*?\]\s*>", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"[a-z_][a-z0-9_.-]*")
@@ -50,7 +52,8 @@ def parse_xml(data: bytes | str) -> etree._Element | None:
 def _prepare(text: str) -> str:
     """Named characters of HTML resolved; the declaration (of an encoding no longer true) and unfit characters gone."""
     text = _DECLARATION.sub("", text, count=1) if text[:200].lstrip().startswith("<?xml") else text
-    text = _UNFIT.sub("", text)
+    if not _FIT.fullmatch(text):
+        text = _UNFIT.sub("", text)
     return _NAMED.sub(_resolve, text) if "&" in text else text
 
 

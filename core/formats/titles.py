@@ -3,6 +3,10 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
+
+_ASKED = 1024
+"""Titles of which is kept what they say: each is asked several times while contents are repaired and numbered."""
 
 _NUMBER_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
@@ -89,6 +93,7 @@ class Kind:
     """True when nothing but kind and number is said ("Chapter 3", "XLII."): a title may follow on the next line."""
 
 
+@lru_cache(maxsize=_ASKED)
 def fold_title(title: str) -> str:
     """A title for comparison: case, marks and punctuation folded, words joined by one space."""
     bare = "".join(
@@ -110,6 +115,7 @@ def roman(numeral: str) -> int | None:
     return total
 
 
+@lru_cache(maxsize=_ASKED)
 def kind_of(title: str) -> Kind | None:
     """The kind a heading names in en, es, pt, fr, de, it, ru, zh or ja; None for any other words."""
     line = " ".join(title.split())

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 from lxml import etree
 
-from core.formats.decode import clean, squeeze
+from core.formats.decode import clean, squeeze, tidy
 from core.formats.elements import (
     BLOCK,
     BREAK,
@@ -122,13 +122,13 @@ class _Pass:
         if raw.isspace() and not self.pre:
             self.edge = self.edge or _SPACE
             return
-        text = clean(raw)
+        if self.pre:
+            if text := clean(raw):
+                self._write_lines(text)
+            return
+        text = tidy(raw)
         if not text:
             return
-        if self.pre:
-            self._write_lines(text)
-            return
-        text = squeeze(text)
         if text[0] == " " and self.edge < _SPACE:
             self.edge = _SPACE
         words = text.strip(" ")
@@ -233,7 +233,7 @@ class _Pass:
 
     def _describe(self, words: str) -> None:
         """Alternative text of three words or more is a block of its own, in brackets."""
-        words = squeeze(clean(words)).strip()
+        words = tidy(words).strip()
         self.picture_title = self.picture_title or words
         if words.count(" ") >= 2:
             self._part(_BLANK)

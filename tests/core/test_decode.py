@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.formats.decode import clean, decode, squeeze
+from core.formats.decode import clean, decode, squeeze, tidy
 
 RUSSIAN = "Солнце ещё не взошло, когда хозяин вышел на двор и громко позвал работников. " * 8
 SPANISH = "El corazón de la niña latía con una emoción que ella no conocía todavía."
@@ -86,6 +86,15 @@ def test_line_ends_and_feeds_become_newlines() -> None:
 @pytest.mark.parametrize("space", [" ", "\t", "\n", "\xa0", "\u2003", "\u200a", "\u202f", "\u3000"])
 def test_every_run_of_white_space_is_one_space(space: str) -> None:
     assert squeeze(f"{space}{space}a {space}b{space}") == " a b "
+
+
+def test_no_character_is_read_otherwise_for_what_stands_in_the_same_text() -> None:
+    """Text of the Latin script takes a shorter way; a Chinese sign at the end sends the same text the long way round."""
+    for character in map(chr, range(0x3100)):
+        text = f" a{character}b {character}e\u0301 {character} c"
+        assert squeeze(text) + "字" == squeeze(text + "字")
+        assert tidy(text) == squeeze(clean(text))
+        assert tidy(text) + "字" == tidy(text + "字")
 
 
 @given(st.text(max_size=100))

@@ -164,6 +164,15 @@ def test_headings_without_text_of_their_own_are_no_chapters() -> None:
     assert _titles(book) == ["Dawn", "Dusk"]
 
 
+def test_a_page_of_headings_is_no_chapter_until_some_text_follows() -> None:
+    signs = "\n\n".join(f"### The {number}th sign over a door of the old town by the river" for number in range(80))
+    toc = [TocEntry(title, 1, file, 0) for file, title in enumerate(("Dawn", "Signs", "More signs", "Dusk"))]
+    book = assemble(
+        _book(PROSE, signs, f"{signs}\n\nNobody in the whole country knows who painted them.", PROSE, toc=toc)
+    )
+    assert _titles(book) == ["Dawn", "More signs", "Dusk"]
+
+
 def test_an_introduction_of_some_length_before_the_first_section_is_a_chapter() -> None:
     book = assemble(_book(f"# Alpha\n\n{PROSE * 3}\n\n## One\n\n{PROSE}\n\n## Two\n\n{PROSE}"))
     assert _titles(book) == ["Alpha", "One", "Two"]
