@@ -193,6 +193,7 @@ class Bot(discord.AutoShardedClient):
             link_for=host.link_for,
             checks=lambda where, locale: rights.checks(self, where, locale),
             gather=lambda poll: polls.gather(self._ours, poll),
+            stands=lambda poll: polls.stands(self._ours, poll),
         )
         self._ours = Connection(club, desk, self, Line(self, host.now), host)
         self._answers = Answers(self._ours)

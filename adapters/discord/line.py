@@ -151,6 +151,14 @@ class Line:
                 raise
             log.info("a poll was over already", extra={"code": error.code})
 
+    async def takes_votes(self, channel: int, message: int) -> bool:
+        """Whether a poll is there and open."""
+        try:
+            there = await self._client.get_partial_messageable(channel).fetch_message(message)
+        except discord.NotFound:
+            return False
+        return there.poll is not None and not there.poll.is_finalised()
+
     async def voters(self, channel: int, message: int) -> dict[str, str]:
         """Who has voted in a poll: person -> answer. Raises Gone, Unwritable."""
         found: dict[str, str] = {}

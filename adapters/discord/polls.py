@@ -176,6 +176,20 @@ async def _votes(connection: Connection, prefix: str) -> Mapping[str, Any]:
     return await connection.club.post.recall_all(PLATFORM, prefix)
 
 
+async def stands(connection: Connection, poll: str) -> bool:
+    """Whether a poll is in its channel for people to vote in. One that cannot be looked at right now is taken to be."""
+    memo = await connection.club.post.recall(PLATFORM, f"ballot:{poll}")
+    if memo is None or memo.get("ended"):
+        return False
+    try:
+        async with connection.alone(f"poll:{memo['channel']}"):
+            memo = await _recall(connection, poll)
+        return memo is not None and await connection.line.takes_votes(memo["channel"], memo["message"])
+    except (discord.HTTPException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        log.info("a poll could not be looked at", extra={"reason": type(error).__name__})
+        return True
+
+
 async def gather(connection: Connection, poll: str) -> None:
     """Before a poll is counted: end it, so that nobody sees a vote taken that does not count, and read all votes.
 

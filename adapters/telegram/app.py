@@ -97,6 +97,7 @@ async def _connected(bot: Bot, club: Club, settings: Settings, host: Host, pace:
         link_for=host.link_for,
         copies=view.COPIED,
         gather=lambda poll: service.ballots.gather(poll),
+        stands=lambda poll: service.ballots.stands(poll),
     )
     ours = Me(me.id, me.username or "")
     cloud = settings.base_url is None if settings.cloud is None else settings.cloud

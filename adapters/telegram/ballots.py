@@ -124,6 +124,13 @@ class Ballots:
                 self._news.notify_all()
         await self._connection.club.post.finish(heard.key)
 
+    async def stands(self, poll: str) -> bool:
+        """Whether a poll is still there for people to vote in."""
+        shown = self._shown.get(self._of(poll) or "")
+        if shown is None or shown.final is not None or self._groups.now(shown.chat) != shown.chat:
+            return False
+        return await self._connection.line.stands(shown.chat, shown.message)
+
     # The end
 
     async def gather(self, poll: str) -> None:

@@ -173,6 +173,18 @@ class Line:
             return ()
         return tuple(option["voter_count"] for option in poll["options"])
 
+    async def stands(self, chat: int, message: int) -> bool:
+        """Whether a message of ours that has no buttons is still there: to take them away is refused as no change."""
+        await self.limiter.final(chat)
+        where = {"chat_id": chat, "message_id": message}
+        try:
+            await self._surely(chat, lambda: self.bot.do_api_request("editmessagereplymarkup", where))
+        except Refused as error:
+            return "not modified" in str(error).lower()
+        except (Gone, Unwritable, Moved):
+            return False
+        return True
+
     async def edit(self, chat: int, sent: Sent, shown: Shown, *, reader: int | None = None) -> Sent:
         """Replace what a message shows; a final text: it waits for its turn. "Not modified" is success. Raises Gone."""
         await self.limiter.final(chat)

@@ -11,7 +11,7 @@ from typing import Any
 from core.club import Club
 from core.desk import notes, owed, places, pressed, seeing, shelves, trying, typed
 from core.desk.asking import asked, packed
-from core.desk.keys import COMMANDS, Checks, Gather, LinkFor, Visit
+from core.desk.keys import COMMANDS, Checks, Gather, LinkFor, Stands, Visit
 from core.desk.notes import CLOSE
 from core.desk.seeing import may_be_book
 from core.desk.trying import TO_MEND
@@ -27,7 +27,7 @@ class Desk:
     """Commands and buttons of one platform. `spell` says how a command is typed there; `source`: where the code lies.
 
     `copies`: characters that a button of it can copy. `checks` looks at what the platform lets the bot do in a chat, for
-    `setup`, and says so in a language. `gather` is for a platform that has polls of its own.
+    `setup`, and says so in a language. `gather` and `stands` are for a platform that has polls of its own.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Desk:
         copies: int = 0,
         checks: Checks | None = None,
         gather: Gather | None = None,
+        stands: Stands | None = None,
     ) -> None:
         self._club = club
         self._at = partial(
@@ -51,6 +52,7 @@ class Desk:
             copies=copies,
             checks=checks,
             gather=gather,
+            stands=stands,
         )
 
     async def reader(self, conversation: Conversation, reader: Reader) -> Reader:

@@ -50,6 +50,9 @@ Gather = Callable[[str], Awaitable[None]]
 Called before a poll is counted; nothing for one that the platform does not show. What it raises keeps the poll open.
 """
 
+Stands = Callable[[str], Awaitable[bool]]
+"""Whether a poll, by its id, stands in the chat in the platform's own way and takes votes there, as far as one can know."""
+
 Checks = Callable[[Conversation, str | None], Awaitable[Sequence[Check]]]
 """Looks at what the platform lets the bot do in a chat, and says so in a language."""
 
@@ -70,6 +73,8 @@ class Visit:
     link_for: LinkFor | None = None
     """Where the reading view shows a passage; None when there is none."""
     gather: Gather | None = None
+    """None where polls are our own buttons."""
+    stands: Stands | None = None
     """None where polls are our own buttons."""
     checks: Checks | None = None
     """None where there is nothing to look at."""

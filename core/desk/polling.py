@@ -41,6 +41,8 @@ async def following(visit: Visit, words: str, event: str) -> Reply:
         return await _proposed(visit)
     latest = await polls.latest(visit.conversation)
     if latest is not None and not latest.closed:
+        if visit.stands is not None and await visit.stands(latest.row.id):
+            return Reply(await _question(visit, latest, "next_above"))  # buttons beside it would be a second ballot
         return await _asked(visit, latest)
     if not await polls.waiting(visit.conversation) and latest is not None:
         return await _closed(visit, latest)
@@ -86,12 +88,17 @@ async def _proposed(visit: Visit) -> Reply:
     return Reply(document + sentence("next_go_on", visit.locale, next=visit.spell("next")))
 
 
-async def _asked(visit: Visit, poll: Poll) -> Reply:
+async def _question(visit: Visit, poll: Poll, how: str) -> Document:
+    """What is voted on, how, until when, and how many have."""
     titles = [one.title for one in poll.candidates]
     document: Document = (heading(say("next_which", visit.locale)), numbered(titles))
-    document += sentence("next_ranked_how" if poll.row.ranked else "next_plain_how", visit.locale)
+    document += sentence(how, visit.locale)
     document += paragraphs(await _closing(visit, poll))
-    document += sentence("next_voters", visit.locale, count=poll.voters)
+    return document + sentence("next_voters", visit.locale, count=poll.voters)
+
+
+async def _asked(visit: Visit, poll: Poll) -> Reply:
+    document = await _question(visit, poll, "next_ranked_how" if poll.row.ranked else "next_plain_how")
     labelled: list[tuple[str, Action]] = [
         (say("next_vote", visit.locale, number=at), {"do": "poll", "poll": poll.row.id, "choice": one.id})
         for at, one in enumerate(poll.candidates, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.discord import ballots
-from core.model import Ballot, Conversation
+from core.model import Ballot, Conversation, Reader
 from tests.adapters.discord_club import Site, discord_site, items, text_of
 from tests.clubs import TestClub
 from tests.fakes.discord import Member, Payload, labels
@@ -147,9 +147,11 @@ async def test_votes_missed_while_the_bot_was_away_are_caught_up_and_what_was_pr
         for member in voters[:3]:
             await member.vote(site.channel, poll, "Emma")
         await _voters(site, club, 3)
-        [again] = await site.mara.settled(await site.mara.slash(site.channel, "next"))
-        await site.opened(again, "Vote 3")
-        await site.opened(again, "Vote 3", by=voters[2])  # has changed their mind
+        # By buttons that were shown when they stood beside the poll.
+        [memo] = (await club.club.post.recall_all("discord", "ballot:")).values()
+        for member in (site.mara, voters[2]):  # the latter has changed their mind
+            third = memo["options"][2]
+            await club.club.meeting.polls.vote(_here(site), Reader(str(member.person.id)), memo["poll"], third)
         await _voters(site, club, 4)
     await voters[0].vote(site.channel, poll, "Hamlet")
     await voters[1].vote(site.channel, poll, None)
@@ -184,6 +186,43 @@ async def test_one_that_was_never_sent_is_given_up_and_stays_with_our_buttons(si
         [shown] = await site.mara.settled(await site.mara.slash(site.channel, "next"))
         await site.opened(shown, "Vote 1")
         await _voters(site, club, 1)
+
+
+async def test_while_a_poll_stands_there_is_no_second_ballot_beside_it(site: Site) -> None:
+    async with site.running() as club:
+        until = await _soon(site, 30)
+        poll = await _opened(site, f"vote {until}")
+        await site.ivo.vote(site.channel, poll, "Hamlet")
+        await _voters(site, club, 1)
+    async with site.running() as club:
+        [told] = await site.mara.settled(await site.mara.slash(site.channel, "next"))
+        words = text_of(told)
+        assert all(
+            part in words for part in ("Hamlet", "Vote in the poll above", f"Open until {until}", "1 has voted.")
+        )
+        assert labels(told) == []
+        site.fake.fail("GET", "/channels/{channel}/messages/{message}", cut=True)
+        [told] = await site.mara.settled(await site.mara.slash(site.channel, "next"))
+        assert labels(told) == []  # what cannot be looked at may well be there
+    assert not site.fake.journal.refused()
+
+
+@pytest.mark.parametrize("how", ["deleted", "ended", "reopened"])
+async def test_where_the_poll_stands_no_more_there_are_our_buttons(site: Site, how: str) -> None:
+    async with site.running() as club:
+        poll = await _opened(site)
+        await site.ivo.vote(site.channel, poll, "Emma")
+        await _voters(site, club, 1)
+        if how == "deleted":
+            await site.mara.delete(site.channel, poll)
+        elif how == "ended":  # the vendor lets none be open for longer than 32 days
+            await site.fake.rest.polls.expire(site.channel, poll)
+        else:
+            [count] = await site.mara.settled(await site.mara.slash(site.channel, "next", {"words": "close"}))
+            await site.opened(count, "Undo")
+        [shown] = await site.mara.settled(await site.mara.slash(site.channel, "next"))
+        await site.opened(shown, "Vote 2")
+        await _voters(site, club, 2)
 
 
 async def test_an_answer_that_came_too_late_leaves_nothing_behind_but_the_poll_itself(site: Site) -> None:

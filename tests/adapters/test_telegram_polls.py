@@ -45,6 +45,18 @@ async def closed(telegram: FakeTelegram, person: Person, chat: Chat) -> str:
     return text
 
 
+async def deafened(telegram: FakeTelegram, person: Person, chat: Chat) -> Fault:
+    """Somebody closes the poll, and from then on the bot hears nothing; the poll is ended once the fault is told."""
+    held, deaf = Fault("stopPoll", "held"), Fault("getUpdates", "status", times=10**6)
+    telegram.server.faults.append(held)
+    telegram.say(person, chat, "/next close")
+    await telegram.until(lambda: held.met)
+    telegram.server.faults.append(deaf)
+    telegram.server.steal()  # whoever waits for news already is ended
+    await telegram.until(lambda: deaf.met)
+    return held
+
+
 async def unfinished(here: Served) -> list[str]:
     return [event.payload["kind"] for event in await here.club.club.post.unfinished("telegram")]
 
@@ -284,18 +296,11 @@ async def test_while_telegram_does_not_tell_the_votes_nothing_is_counted_and_clo
         ana, bea = telegram.person("Ana"), telegram.person("Bea")
         chat = telegram.group("Club", ana, bea)
         shown = await opened(telegram, ana, chat)
-        held = Fault("stopPoll", "held")
-        telegram.server.faults.append(held)
-        telegram.say(ana, chat, "/next close")
-        await telegram.until(lambda: held.met)
-        deaf = Fault("getUpdates", "status", times=10**6)
-        telegram.server.faults.append(deaf)
-        telegram.server.steal()  # whoever waits for news already is ended
-        await telegram.until(lambda: deaf.met)
+        held = await deafened(telegram, ana, chat)
         telegram.vote(bea, shown, "Hamlet")
         held.told.set()
         await telegram.said(chat, "try again in a minute")
-        telegram.server.faults.remove(deaf)
+        telegram.server.faults.clear()
         await here.settled()
         assert "Hamlet 1, Emma 0" in await closed(telegram, ana, chat)
         assert await remembered(here) == {}
@@ -339,6 +344,62 @@ async def test_a_poll_whose_time_comes_while_it_is_being_sent_is_ended_and_count
         slow.told.set()
         assert "Hamlet 1, Emma 0" in (await telegram.said(chat, "The count"))["text"]
         assert is_closed(telegram, shown)
+
+
+# A poll that stands is the only ballot
+
+
+async def test_while_a_poll_stands_there_is_no_second_ballot_beside_it(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        async with served(tmp_path, telegram) as here:
+            shown = await opened(telegram, ana, chat, "2099-03-01 13:00")
+            telegram.vote(bea, shown, "Hamlet")
+            await here.settled()
+            telegram.say(bea, chat, "/next")
+            told = await telegram.said(chat, "1 has voted.")
+            assert "Vote in the poll above" in told["text"]
+            assert "2. Hamlet" in told["text"]
+            assert "Open until 2099-03-01 13:00 (UTC)." in told["text"]
+            assert "reply_markup" not in told
+        telegram.vote(ana, shown, "Hamlet")
+        async with served(tmp_path, telegram) as here:
+            await here.settled()
+            telegram.say(bea, chat, "/next")
+            assert "reply_markup" not in await telegram.said(chat, "2 have voted.")
+            assert "Hamlet 2" in await closed(telegram, ana, chat)
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "forgotten", "ended"])
+async def test_where_the_poll_stands_no_more_there_are_our_buttons(tmp_path: Path, how: str) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram, squeeze=QUICK) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea, type="group" if how == "moved" else "supergroup")
+        shown = await opened(telegram, ana, chat)
+        telegram.vote(ana, shown, "Emma")
+        await here.settled()
+        if how == "deleted":
+            del chat.messages[shown["message_id"]]
+        elif how == "moved":
+            chat = telegram.migrate(chat)
+        elif how == "forgotten":
+            telegram.say(ana, chat, "/next close")
+            telegram.press(ana, chat, "Undo", await telegram.said(chat, "The count"))
+            await telegram.said(chat, "1 has voted.")
+        else:
+            deaf = await deafened(telegram, ana, chat)
+            telegram.vote(bea, shown, "Hamlet")
+            telegram.server.updates.pop()
+            deaf.told.set()
+            await telegram.said(chat, "try again in a minute")
+            telegram.server.faults.clear()
+        telegram.say(bea, chat, "/next")
+        again = await telegram.said(chat, "1 has voted.")
+        assert [button["text"] for button in again["reply_markup"]["inline_keyboard"][0]][:1] == ["Vote 1"]
+        await voted(telegram, bea, chat)
+        telegram.say(ana, chat, "/next close")
+        await telegram.said(chat, "A tie between Emma · Hamlet")
 
 
 # Where Telegram's polls do not do

@@ -10,6 +10,7 @@ from core.document import plain
 from core.errors import LoccitError, ReaderError, UpstreamError
 from core.meeting.tally import count
 from core.model import Conversation, Reader, Reply
+from core.strings import say
 from tests.clubs import MEMBER, ROOM, TestClub, open_club
 from tests.core.test_discussions import command, drained, press
 
@@ -189,6 +190,36 @@ async def test_what_the_platform_knows_of_a_poll_is_gathered_before_it_is_counte
         assert counted is not None
         assert "Emma 1" in plain(counted.document)
         assert gathered == [opened.ballot.poll] * 2
+
+
+async def test_a_poll_that_stands_in_the_platforms_own_way_is_told_of_without_a_second_ballot(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        asked: list[str] = []
+
+        async def stands(poll: str) -> bool:
+            asked.append(poll)
+            return len(asked) < 3
+
+        await _ready(club)
+        desk = Desk(club.club, str, stands=stands)
+        opened = await desk.command(ROOM, KEEPER, "next", "vote 2026-03-05 19:00", event="v")
+        assert isinstance(opened, Reply)
+        assert opened.ballot is not None
+        assert len(opened.choices) > 0  # for where the platform does not take it
+        emma, hamlet, _ = [id for id, _ in opened.ballot.options]
+        for reader, choice in (("a", emma), ("b", hamlet)):
+            await desk.vote(ROOM, Reader(reader), opened.ballot.poll, choice)
+        for locale, words in (("en", "poll above"), ("es", "encuesta de arriba")):
+            shown = await desk.command(ROOM, Reader("m", locale), "next", event="n")
+            assert isinstance(shown, Reply)
+            assert words in plain(shown.document)
+            assert all(part in plain(shown.document) for part in ("Emma", "Dom Casmurro", "2026-03-05 19:00 (UTC)"))
+            assert shown.choices == ()
+            assert say("next_voters", locale, count=2) in plain(shown.document)
+        gone = await desk.command(ROOM, MEMBER, "next", event="n")
+        assert isinstance(gone, Reply)
+        assert len([choice for row in gone.choices for choice in row]) == 4
+        assert asked == [opened.ballot.poll] * 3
 
 
 async def test_ranks_and_a_poll_opened_again_stay_with_our_own_buttons(tmp_path: Path) -> None:
