@@ -1,5 +1,6 @@
 """Which book is meant: by shelf number, title words or id, by name in the question, by the exchange replied to. Pure."""
 
+import re
 from collections.abc import Collection, Sequence
 
 from core import words
@@ -8,12 +9,19 @@ from core.model import BookCard, Question
 
 SHORTEST_ID = 8
 """Characters of a book id that are enough to name it."""
+_NUMBER = re.compile(r"\d{1,6}")
+_ID = re.compile(r"[0-9a-f]{64}")
+_LONGEST = 80
+"""Characters of the reader's words, and of a title, that a refusal repeats."""
+_CHOICES = 8
+"""Books that a refusal names."""
 
 
 def chosen(shelf: Sequence[BookCard], choice: str | None) -> BookCard:
     """The book that `choice` names; None = the one in use or the only one.
 
-    Raises Missing: `no_book`, `no_such_book`, `which_book` (more than one fits, or none was chosen of several).
+    Raises Missing: `no_book`, `no_such_book`, `which_book` (more than one fits, or none was chosen of several), and
+    `book_removed` for the whole id of a book that is not here: nobody types that, an old button says it.
     """
     if not shelf:
         raise Missing("no_book")
@@ -23,8 +31,11 @@ def chosen(shelf: Sequence[BookCard], choice: str | None) -> BookCard:
         found = _matches(shelf, choice.strip())
     if len(found) == 1:
         return found[0]
-    titles = " · ".join(f"{shelf.index(card) + 1}. {card.title}" for card in (found or shelf))
-    raise Missing("which_book" if found else "no_such_book", titles=titles, choice=choice or "")
+    if choice is not None and _ID.fullmatch(choice):
+        raise Missing("book_removed")
+    named = [f"{shelf.index(card) + 1}. {card.title[:_LONGEST]}" for card in (found or shelf)]
+    titles = " · ".join([*named[:_CHOICES], *(["…"] if len(named) > _CHOICES else [])])
+    raise Missing("which_book" if found else "no_such_book", titles=titles, choice=(choice or "")[:_LONGEST])
 
 
 def meant(shelf: Sequence[BookCard], question: Question, replied_to: Collection[str]) -> list[BookCard]:
@@ -43,7 +54,7 @@ def meant(shelf: Sequence[BookCard], question: Question, replied_to: Collection[
 
 
 def _matches(shelf: Sequence[BookCard], choice: str) -> list[BookCard]:
-    if choice.isdecimal() and 1 <= int(choice) <= len(shelf):
+    if _NUMBER.fullmatch(choice) and 1 <= int(choice) <= len(shelf):
         return [shelf[int(choice) - 1]]
     if len(choice) >= SHORTEST_ID:
         by_id = [card for card in shelf if card.sha256.startswith(choice.lower())]

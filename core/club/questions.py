@@ -173,7 +173,7 @@ class Questions:
         channel = await self._channels.number(conversation)
         if choice is not None:
             if choice not in self._models:
-                raise ReaderError("no_such_model", choice=choice, offered=" · ".join(self._models) or "–")
+                raise ReaderError("no_such_model", choice=choice[:80], offered=" · ".join(self._models) or "–")
             await self._store.shelf.change_settings(channel, {MODEL_SETTING: choice})
         chosen = (await self._store.shelf.settings(channel)).get(MODEL_SETTING)
         return (str(chosen) if chosen in self._models else self._default.name), tuple(self._models)

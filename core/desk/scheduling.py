@@ -18,6 +18,7 @@ def _spelled(key: str) -> frozenset[str]:
 _ZONE, _QUIET, _OFF, _CANCEL, _ALL = (
     _spelled(f"schedule_word_{word}") for word in ("zone", "quiet", "off", "cancel", "all")
 )
+_NUMBER = re.compile(r"\d{1,6}")
 _HOURS = re.compile(r"(\d{1,2})(?::00)?\s*(?:-|–|to|a|às|as)?\s*(\d{1,2})(?::00)?")
 
 
@@ -27,13 +28,16 @@ async def schedule(visit: Visit, words: str) -> Reply:
     first, _, rest = words.partition(" ")
     if not words:
         return await _ahead(visit)
+    if first.lower() in _ZONE and not rest.strip():
+        zone = await rooms.zone(visit.conversation)
+        return Reply(sentence("schedule_zone", visit.locale, zone=zone, schedule=visit.spell("schedule")))
     if first.lower() in _ZONE:
         zone = await rooms.set_zone(visit.conversation, visit.reader, rest)
         return Reply(sentence("schedule_zone_set", visit.locale, zone=zone))
     if first.lower() in _QUIET:
         return await _quiet(visit, rest.strip().lower())
     if first.lower() in _CANCEL:
-        number = int(rest) if rest.strip().isdecimal() else None
+        number = int(rest) if _NUMBER.fullmatch(rest.strip()) else None
         if number is None and rest.strip().lower() not in _ALL:
             return await _ahead(visit)
         count = await rooms.call_off(visit.conversation, visit.reader, number)

@@ -79,4 +79,4 @@ async def command(visit: Visit, name: str, words: str, event: str) -> Reply | Qu
         case "about":
             return house.about(visit)
         case _:
-            raise ReaderError("desk_unknown_command", command=name, help=visit.spell("help"))
+            raise ReaderError("desk_unknown_command", command=name[:40], help=visit.spell("help"))

@@ -14,9 +14,11 @@ _TIME = r"(?:at |a las |as |@ ?)?(\d{1,2})(?::(\d{2})|(?= ?(?:am|pm|h\b)))\s*(am
 _CLOCK = re.compile(rf"\s+{_TIME}\Z")
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})\Z")
 _DAYS = re.compile(r"(\d{1,2})[./](\d{1,2})(?:[./](\d{4})|\.)?\Z")
+_YEARS = range(1900, 9000)
+"""Years that a club can mean. Beyond them a plan, or another zone, would leave the calendar."""
 _LEADING = re.compile(r"(?:on|el|em|no|na|by|para)\Z")
 _PLAN = re.compile(
-    r"(?P<count>\w+) (?:chapters?|capitulos?) (?:a|an|per|each|every|por|cada|ao|a cada) (?P<unit>week|day|semana|dia)"
+    r"(?P<count>\d{1,4}|[^\W\d]+) (?:chapters?|capitulos?) (?:a|an|per|each|every|por|cada|ao|a cada) (?P<unit>week|day|semana|dia)"
     r"(?: (?:from|starting|desde|a partir de|a partir da|a partir do)(?: el| la| o| a)? (?P<day>.+))?\Z"
 )
 _COUNTS = {
@@ -88,6 +90,11 @@ def _clock(folded: str) -> tuple[str, time]:
 
 def _day(said: str, today: date) -> date | None:
     """A date, or the next day of that name."""
+    found = _named_day(said, today)
+    return found if found is not None and found.year in _YEARS else None
+
+
+def _named_day(said: str, today: date) -> date | None:
     said = said.strip(" ,")
     said = re.sub(r"\A(?:on|el|la|o|a|next|proximo|proxima) ", "", said)
     try:

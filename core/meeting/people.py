@@ -78,7 +78,7 @@ class People:
         A name counts as a whole word, case and accents folded; where the book has it with a capital at all, only so
         ("Will" is not "will"). Raises ReaderError for what is no name.
         """
-        name = " ".join(name.split()).strip('"“”„«»?!.,:;')
+        name = " ".join(unicodedata.normalize("NFC", name).split()).strip('"“”„«»?!.,:;')
         if not any(map(str.isalnum, name)) or len(name) > LONGEST_NAME:
             raise ReaderError("who_no_name")
         card = await self._means.card(conversation, choice)

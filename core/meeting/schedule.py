@@ -56,7 +56,7 @@ class Schedule:
         """The hours in which nothing is said unasked; None: there are none."""
         if not reader.manages:
             raise ReaderError("managers_only")
-        if quiet is not None and not all(0 <= hour <= 23 for hour in quiet):
+        if quiet is not None and (quiet[0] == quiet[1] or not all(0 <= hour <= 23 for hour in quiet)):
             raise ReaderError("schedule_quiet_how")
         changes = {hours.QUIET: list(quiet) if quiet else False}
         await self._means.store.shelf.change_settings(await self._means.channel(conversation), changes)
@@ -66,7 +66,7 @@ class Schedule:
     ) -> tuple[Date, ...]:
         """One date ("finished 3 2026-12-05 19:00") or a plan ("two chapters a week from Monday"), with their reminders.
 
-        Raises ReaderError for words that are neither, for a place the book does not have, and for a date that is past.
+        What was agreed before, or is said again after a crash, is not made twice. Raises ReaderError for words that are neither, for a place the book does not have, and for a date that is past.
         """
         means = self._means
         card = await means.card(conversation, choice)
@@ -88,21 +88,28 @@ class Schedule:
             wanted = [(spelled(contents, position) if contents else "all", found[1], 0)]
         channel = await means.channel(conversation)
         ahead = await means.store.appointments.of(channel, means.now())
-        if len(ahead) + len(wanted) > MOST:
-            raise ReaderError("schedule_too_many", most=MOST)
+        known = {(row.conversation, row.book, row.limit_words, row.due): row for row in ahead}
         rows = []
         for words, local, _ in wanted:
             due = hours.moment(local, zone)
             if due <= means.now():
                 raise ReaderError("schedule_past")
-            spelled_local = local.isoformat(timespec="minutes")
-            rows.append(
-                AppointmentRow(
-                    means.new_id(), conversation, card.sha256, words, spelled_local, zone.key, due, reader.id
-                )
+            made = AppointmentRow(
+                means.new_id(),
+                conversation,
+                card.sha256,
+                words,
+                local.isoformat(timespec="minutes"),
+                zone.key,
+                due,
+                reader.id,
             )
-        await means.store.appointments.add(channel, rows)
-        for row in rows:
+            rows.append(known.get((conversation, made.book, made.limit_words, made.due), made))
+        new = [row for row in rows if row not in ahead]
+        if len(ahead) + len(new) > MOST:
+            raise ReaderError("schedule_too_many", most=MOST)
+        await means.store.appointments.add(channel, new)
+        for row in rows:  # of those agreed before as well: a crash may have come before their letters
             await self._remind(row)
         return tuple(
             [await self._date(conversation, row, count) for row, (_, _, count) in zip(rows, wanted, strict=True)]
