@@ -30,9 +30,12 @@ class Progress:
         await self._store.progress.set_limit(channel, card.sha256, limit.words, reader.id, self._now())
         return limit
 
-    async def take_back(self, channel: int, card: BookCard) -> Limit:
-        """Undo the last change of the club's limit. Raises Missing when there is none or it was too long ago."""
-        if not await self._store.progress.take_back(channel, card.sha256, self._now() - UNDO):
+    async def take_back(self, channel: int, card: BookCard, words: str | None = None) -> Limit:
+        """Undo the last change of the club's limit; with `words` only while it is this one.
+
+        Raises Missing when there is none or it was too long ago.
+        """
+        if not await self._store.progress.take_back(channel, card.sha256, self._now() - UNDO, words):
             raise Missing("progress_nothing_to_undo")
         source = await Source.open(self._store, channel, card.sha256, text_version=card.text_version)
         return source.limit

@@ -194,15 +194,15 @@ class Club:
         await self._store.shelf.withdraw(await self._channels.number(conversation), card.sha256, self._now())
         return card
 
-    async def undo(self, conversation: Conversation, reader: Reader) -> BookCard:
-        """Bring back the book removed last. Raises Missing when there is none or it was too long ago, ReaderError for who
+    async def undo(self, conversation: Conversation, reader: Reader, book: str | None = None) -> BookCard:
+        """Bring back the book removed last, or this one (its sha256). Raises Missing when there is none or it was too long ago, ReaderError for who
         may not change it.
         """
         channel = await self._channels.number(conversation)
-        added_by = await self._store.shelf.withdrawn(channel, self._now() - UNDO)
+        added_by = await self._store.shelf.withdrawn(channel, self._now() - UNDO, book)
         if added_by is not None:
             check_change(reader, added_by)
-        restored = await self._store.shelf.restore(channel, self._now() - UNDO)
+        restored = await self._store.shelf.restore(channel, self._now() - UNDO, book)
         if restored is None:
             raise Missing("nothing_to_undo")
         return await self._channels.chosen(conversation, restored)
@@ -267,12 +267,15 @@ class Club:
         return card, await self._progress.club(await self._channels.number(conversation), card, reader, words)
 
     async def undo_progress(
-        self, conversation: Conversation, reader: Reader, choice: str | None = None
+        self, conversation: Conversation, reader: Reader, choice: str | None = None, words: str | None = None
     ) -> tuple[BookCard, Limit]:
-        """Take back the last change of the club's limit, for UNDO. Raises Missing when there is none."""
+        """Take back the last change of the club's limit, for UNDO; with `words` only the one to this limit.
+
+        Raises Missing when there is none.
+        """
         card = await self._channels.chosen(conversation, choice)
         check_change(reader, card.added_by)
-        return card, await self._progress.take_back(await self._channels.number(conversation), card)
+        return card, await self._progress.take_back(await self._channels.number(conversation), card, words)
 
     async def place(
         self, conversation: Conversation, reader: Reader, choice: str | None = None, words: str | None = None

@@ -38,5 +38,5 @@ async def act(visit: Visit, action: Action) -> Reply:
         card, changed = await visit.club.editions.again(visit.conversation, visit.reader, book)
         return Reply(sentence("desk_read_anew" if changed else "desk_read_same", visit.locale, title=card.title))
     card = await visit.club.editions.replace(visit.conversation, visit.reader, str(old), book)
-    undo = await visit.choices([(say("desk_undo", visit.locale), {"do": "undo"})])
+    undo = await visit.choices([(say("desk_undo", visit.locale), {"do": "undo", "book": str(old)})])
     return Reply(sentence("desk_replaced", visit.locale, title=card.title), (undo,))

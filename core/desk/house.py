@@ -3,6 +3,7 @@
 from core import VERSION
 from core.desk.keys import COMMANDS, Action, Visit
 from core.desk.writing import heading, paragraphs, sentence, short
+from core.errors import ReaderError
 from core.model import Reply
 from core.strings import LOCALES, say
 
@@ -40,7 +41,9 @@ async def privacy(visit: Visit) -> Reply:
 
 
 async def model(visit: Visit, choice: str | None) -> Reply:
-    """Which model answers here, and those to choose from."""
+    """Which model answers here, and those to choose from; for those who manage the chat to choose."""
+    if choice is not None and not visit.reader.manages:
+        raise ReaderError("managers_only")
     name, offered = await visit.club.questions.model(visit.conversation, choice)
     if name == "offline":
         return Reply(sentence("console_model_offline", visit.locale))

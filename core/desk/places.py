@@ -20,7 +20,8 @@ async def progress(visit: Visit, words: str | None, choice: str | None = None) -
     card, limit = await visit.club.progress(visit.conversation, visit.reader, choice, words)
     said = {"title": card.title, "reach": say_limit(limit, visit.locale), "progress": visit.spell("progress")}
     if words:
-        undo: tuple[str, Action] = (say("desk_undo", visit.locale), {"do": "undo_progress", "book": card.sha256})
+        taken_back: Action = {"do": "undo_progress", "book": card.sha256, "words": limit.words}
+        undo = (say("desk_undo", visit.locale), taken_back)
         key = "desk_progress_all" if limit == WHOLE_BOOK else "desk_progress_set"
         return Reply(sentence(key, visit.locale, **said) + _changed_by(visit), (await visit.choices([undo]),))
     key = "desk_progress_whole" if limit == WHOLE_BOOK else "desk_progress"
@@ -32,9 +33,9 @@ async def progress(visit: Visit, words: str | None, choice: str | None = None) -
     return Reply(document, await reach_choices(visit, card))
 
 
-async def undo_progress(visit: Visit, choice: str | None) -> Reply:
-    """Take back the last change of the club's limit."""
-    card, limit = await visit.club.undo_progress(visit.conversation, visit.reader, choice)
+async def undo_progress(visit: Visit, choice: str | None, words: str | None = None) -> Reply:
+    """Take back the last change of the club's limit; a button only the one that it stands under."""
+    card, limit = await visit.club.undo_progress(visit.conversation, visit.reader, choice, words)
     reach = say_limit(limit, visit.locale)
     document = sentence("console_progress_undone", visit.locale, title=card.title, reach=reach)
     return Reply(document + _changed_by(visit))

@@ -56,7 +56,7 @@ async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
         case "remove":
             return await shelves.remove(visit, book)
         case "undo":
-            return await shelves.undo(visit)
+            return await shelves.undo(visit, book)
         case "toc":
             return await shelves.contents(visit, book, int(action["page"]))
         case "quote":
@@ -78,7 +78,7 @@ async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
         case "reaches":
             return await places.later(visit, action)
         case "undo_progress":
-            return await places.undo_progress(visit, book)
+            return await places.undo_progress(visit, book, words or None)
         case "recap":
             return await remembering.recap(visit, words, book)
         case "who":

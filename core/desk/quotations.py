@@ -1,5 +1,7 @@
 """The quote wall at the desk: saved from any passage, liked, taken down, exported; the quote of the day."""
 
+import re
+
 from core.desk.keys import Action, Visit
 from core.desk.notes import SAVE, choices_of, in_rows
 from core.desk.writing import heading, paragraphs, sentence
@@ -9,6 +11,9 @@ from core.model import Attachment, Block, Letter, Paragraph, Quote, Reply, Text
 from core.strings import LOCALES, say
 
 _PAGE = 5
+_NUMBER = re.compile(r"\d{1,6}")
+_HOUR = re.compile(r"(\d{1,2})(?::00)? ?h?", re.I)
+"""The quote of the day comes at a whole hour."""
 
 
 def _spelled(key: str) -> frozenset[str]:
@@ -24,20 +29,21 @@ async def quotes(visit: Visit, words: str, page: int = 0) -> Reply:
     """The wall, so many at a time; `export`, `remove 2`, `daily 9`, `daily off`."""
     first, _, rest = words.partition(" ")
     wall = visit.club.meeting.wall
+    mine = visit.reader if visit.private else None
     if first.lower() in _EXPORT:
-        text = await wall.export(visit.conversation, visit.reader, visit.locale, visit.link_for)
+        text = await wall.export(visit.conversation, visit.reader, visit.locale, visit.link_for, mine)
         file = Attachment("quotes.md", text.encode(), "text/markdown")
         return Reply(sentence("quotes_exported", visit.locale), attachments=(file,))
     if first.lower() in _REMOVE:
-        if not rest.strip().isdecimal():
+        if not _NUMBER.fullmatch(rest.strip()):
             raise ReaderError("quotes_how", quotes=visit.spell("quotes"))
-        await wall.take_down(visit.conversation, visit.reader, int(rest))
+        await wall.take_down(visit.conversation, visit.reader, int(rest), mine)
         return Reply(sentence("quotes_removed", visit.locale))
     if first.lower() in _DAILY:
         return await daily(visit, rest.strip())
     if words:
         raise ReaderError("quotes_how", quotes=visit.spell("quotes"))
-    saved = await wall.all(visit.conversation, visit.reader if visit.private else None)
+    saved = await wall.all(visit.conversation, mine)
     if not saved:
         raise Missing("quotes_none")
     pages = -(-len(saved) // _PAGE)
@@ -70,10 +76,10 @@ async def daily(visit: Visit, said: str) -> Reply:
     if said.lower() in _OFF:
         await visit.club.meeting.wall.set_daily(visit.conversation, visit.reader, None)
         return Reply(sentence("quotes_daily_off", visit.locale))
-    hour = said.partition(":")[0].rstrip("h ")
-    if said and not hour.isdecimal():
+    hour = _HOUR.fullmatch(said)
+    at = int(hour[1]) if hour else MORNING
+    if (said and hour is None) or at > 23:
         raise ReaderError("quotes_how", quotes=visit.spell("quotes"))
-    at = int(hour) if hour else MORNING
     await visit.club.meeting.wall.set_daily(visit.conversation, visit.reader, at)
     document = sentence("quotes_daily_on", visit.locale, hour=at)
     try:

@@ -50,13 +50,13 @@ async def remove(visit: Visit, choice: str | None) -> Reply:
     if choice is None and len(shelf) > 1:
         return await _picker(visit, "remove", "desk_remove", "desk_remove_what")
     card = await visit.club.remove(visit.conversation, visit.reader, choice)
-    undo = await visit.choices([(say("desk_undo", visit.locale), {"do": "undo"})])
+    undo = await visit.choices([(say("desk_undo", visit.locale), {"do": "undo", "book": card.sha256})])
     return Reply(sentence("desk_removed", visit.locale, title=card.title), (undo,))
 
 
-async def undo(visit: Visit) -> Reply:
-    """Bring back the book removed last."""
-    card = await visit.club.undo(visit.conversation, visit.reader)
+async def undo(visit: Visit, book: str | None = None) -> Reply:
+    """Bring back the book removed last, or the one that the button was made for."""
+    card = await visit.club.undo(visit.conversation, visit.reader, book)
     return Reply(sentence("console_undone", visit.locale, title=card.title))
 
 

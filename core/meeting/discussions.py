@@ -102,10 +102,13 @@ class Discussions:
         return replace(await self._draft(conversation, row), notices=notices)
 
     async def mine(self, conversation: Conversation, reader: Reader) -> Draft | None:
-        """The draft this reader has not posted yet."""
+        """The draft this reader has not posted yet; None also when it may not be shown any more."""
         channel = await self._means.channel(conversation)
         row = await self._means.store.discussions.latest(channel, conversation.thread, posted=False, reader=reader.id)
-        return None if row is None else await self._draft(conversation, row)
+        try:
+            return None if row is None else await self._draft(conversation, row)
+        except ReaderError:  # its book was taken away, or the club's place moved back behind it
+            return None
 
     async def keep(self, conversation: Conversation, reader: Reader, topic: str) -> Draft:
         """Mark a question as wanted, or take the mark away."""

@@ -102,10 +102,12 @@ class Wall:
             raise Missing("quotes_gone")
         return liked
 
-    async def take_down(self, conversation: Conversation, reader: Reader, number: int) -> None:
-        """For whoever hung it up or manages the chat."""
+    async def take_down(
+        self, conversation: Conversation, reader: Reader, number: int, mine: Reader | None = None
+    ) -> None:
+        """For whoever hung it up or manages the chat. `mine`: by the numbers of that list."""
         channel = await self._means.channel(conversation)
-        saved = await self.all(conversation)
+        saved = await self.all(conversation, mine)
         if not 1 <= number <= len(saved):
             raise Missing("quotes_no_such", number=number)
         rows = {row.id: row for row in await self._means.store.quotations.all(channel)}
@@ -114,10 +116,17 @@ class Wall:
             raise ReaderError("managers_only")
         await self._means.store.quotations.remove(channel, row.id)
 
-    async def export(self, conversation: Conversation, reader: Reader, locale: str | None, link: Link | None) -> str:
+    async def export(
+        self,
+        conversation: Conversation,
+        reader: Reader,
+        locale: str | None,
+        link: Link | None,
+        mine: Reader | None = None,
+    ) -> str:
         """The wall as Markdown, each with its exact source. Raises Missing for an empty one."""
         channel = await self._means.channel(conversation)
-        saved = await self.all(conversation)
+        saved = await self.all(conversation, mine)
         if not saved:
             raise Missing("quotes_none")
         await self.show(conversation, reader, saved)

@@ -38,11 +38,13 @@ class Progress:
             values = {"limit_words": words, "limit_before": row.limit_words, "limit_by": reader, "limit_at": at}
             await connection.execute(update(schema.rights).where(_mine(channel, sha256)).values(**values))
 
-    async def take_back(self, channel: int, sha256: str, since: datetime) -> bool:
-        """Undo the last change of the club's limit, if it was made at `since` or later; once."""
+    async def take_back(self, channel: int, sha256: str, since: datetime, words: str | None = None) -> bool:
+        """Undo the last change of the club's limit, if it was made at `since` or later (and to these words); once."""
         async with self._engines.write() as connection:
             row = (await connection.execute(_lock(channel, sha256))).one_or_none()
             if row is None or row.limit_at is None or row.limit_at < since:
+                return False
+            if words is not None and row.limit_words != words:
                 return False
             values = {"limit_words": row.limit_before, "limit_before": None, "limit_by": None, "limit_at": None}
             await connection.execute(update(schema.rights).where(_mine(channel, sha256)).values(**values))

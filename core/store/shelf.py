@@ -116,21 +116,21 @@ class Shelf:
                 await connection.execute(_set_current(channel, None))
             return done.rowcount > 0
 
-    async def withdrawn(self, channel: int, since: datetime) -> str | None:
+    async def withdrawn(self, channel: int, since: datetime, sha256: str | None = None) -> str | None:
         """Who added the book that `restore` would bring back; None when there is nothing to undo."""
         async with self._engines.read() as connection:
-            row = (await connection.execute(_last_withdrawn(channel, since))).one_or_none()
+            row = (await connection.execute(_last_withdrawn(channel, since, sha256))).one_or_none()
         return None if row is None else str(row.added_by)
 
-    async def restore(self, channel: int, since: datetime) -> str | None:
-        """Undo the last withdrawal made at `since` or later: the book's sha256, back in its old place.
+    async def restore(self, channel: int, since: datetime, sha256: str | None = None) -> str | None:
+        """Undo the last withdrawal made at `since` or later, or that of this book: its sha256, back in its old place.
 
         None when there is nothing to undo. It becomes current again when it was current and nothing was chosen since.
         """
         async with self._engines.write() as connection:
             lock = select(_channel.current).where(_channel.id == channel).with_for_update()
             current = (await connection.execute(lock)).scalar_one_or_none()
-            row = (await connection.execute(_last_withdrawn(channel, since))).one_or_none()
+            row = (await connection.execute(_last_withdrawn(channel, since, sha256))).one_or_none()
             if row is None:
                 return None
             back = update(schema.rights).where(_mine(channel, row.book))
@@ -207,10 +207,13 @@ def _mine(channel: int, sha256: str) -> Any:
     return (_rights.channel == channel) & (_rights.book == sha256)
 
 
-def _last_withdrawn(channel: int, since: datetime) -> Select[*tuple[Any, ...]]:
+def _last_withdrawn(channel: int, since: datetime, sha256: str | None) -> Select[*tuple[Any, ...]]:
+    """Of all books, or of this one."""
+    query = select(_rights.book, _rights.was_current, _rights.added_by)
+    if sha256 is not None:
+        query = query.where(_rights.book == sha256)
     return (
-        select(_rights.book, _rights.was_current, _rights.added_by)
-        .where(_rights.channel == channel, _rights.removed_at >= since)
+        query.where(_rights.channel == channel, _rights.removed_at >= since)
         .order_by(_rights.removed_at.desc(), _rights.id.desc())
         .limit(1)
     )
