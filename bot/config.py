@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from core.errors import OperatorError
 
@@ -192,8 +192,8 @@ def read_config(environ: Mapping[str, str] | None = None, *, data: str | None = 
         allow_chats=_read_allowed("allow_chats", found),
         allow_uploaders=_read_allowed("allow_uploaders", found),
         telegram_bot_token=found["telegram_bot_token"],
-        telegram_base_url=found["telegram_base_url"],
-        telegram_base_file_url=found["telegram_base_file_url"],
+        telegram_base_url=_read_telegram("telegram_base_url", "/bot", found),
+        telegram_base_file_url=_read_telegram("telegram_base_file_url", "/file/bot", found),
         discord_token=found["discord_token"],
         discord_api_base=_read_discord(found, "discord_api_base", ("http", "https"), "/api/v10", "config_discord_base"),
         discord_gateway=_read_discord(found, "discord_gateway", ("ws", "wss"), "", "config_discord_gateway"),
@@ -232,6 +232,17 @@ def _read_money(key: str, found: Mapping[str, str | None]) -> Decimal | None:
     return Decimal(text.strip())
 
 
+def _read_telegram(key: str, ending: str, found: Mapping[str, str | None]) -> str | None:
+    """The SDK puts the token right behind it."""
+    text = (found[key] or "").strip()
+    if not text:
+        return None
+    parts = _address(text)
+    if parts is None or not parts.path.endswith(ending):
+        raise OperatorError("config_telegram_base", setting=SETTINGS[key], ending=ending)
+    return text
+
+
 def _read_discord(
     found: Mapping[str, str | None], key: str, schemes: tuple[str, ...], ending: str, error: str
 ) -> str | None:
@@ -239,10 +250,20 @@ def _read_discord(
     text = (found[key] or "").strip()
     if not text:
         return None
-    parts = urlsplit(text)
-    if parts.scheme not in schemes or not parts.hostname or not parts.path.rstrip("/").endswith(ending):
+    parts = _address(text, schemes)
+    if parts is None or not parts.path.rstrip("/").endswith(ending):
         raise OperatorError(error, value=text)
     return text
+
+
+def _address(text: str, schemes: tuple[str, ...] = ("http", "https")) -> SplitResult | None:
+    """The parts of an address; None for what is none."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that do not close, a port that is no number or too large
+        return None
+    return parts if known and not re.search(r"\s", text) else None
 
 
 def _read_ask_above(found: Mapping[str, str | None]) -> Decimal | None:
@@ -282,8 +303,8 @@ def _read_slack_base(found: Mapping[str, str | None]) -> str | None:
     base = (found["slack_api_base"] or "").strip()
     if not base:
         return None
-    parts = urlsplit(base)
-    if parts.scheme not in ("http", "https") or not parts.hostname or not parts.path.endswith("/api/"):
+    parts = _address(base)
+    if parts is None or not parts.path.endswith("/api/"):
         raise OperatorError("config_slack_base", value=base)
     return base
 
@@ -303,8 +324,8 @@ def _read_public(found: Mapping[str, str | None]) -> str | None:
         return None
     if not url or not port:
         raise OperatorError("config_public_both")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+    parts = _address(url)
+    if parts is None or parts.query or parts.fragment or parts.username:
         raise OperatorError("config_public_url", value=url)
     return url
 

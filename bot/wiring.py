@@ -102,7 +102,7 @@ def _terms(config: Config) -> "Terms":
 def open_model(config: Config) -> "OpenAIChat | None":
     """The configured language model; None when neither an address nor a key is set: then answers are quotations.
 
-    Connects to nothing yet. Raises OperatorError when the model's name is missing.
+    Connects to nothing yet. Raises OperatorError when the model's name is missing or its address is none.
     """
     if not config.llm_base_url and not config.llm_api_key:
         return None

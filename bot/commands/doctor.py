@@ -48,7 +48,10 @@ async def _examine_all(config: Config) -> tuple[list[Notice], bool]:
 
 
 async def _examine(config: Config, *, keep: bool) -> tuple[list[Notice], bool]:
-    model = open_model(config)
+    try:
+        model = open_model(config)
+    except OperatorError as error:  # all else is examined nevertheless
+        return [Notice(error.key, error.params)], False
     if model is None:
         return [Notice("doctor_offline")], True
     from core.llm import describe, probe

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from core.llm.halves import paired
+
 ATTEMPTS = 100
 """Openings of an object looked at in one text; more are noise, and each look costs a scan."""
 
@@ -52,7 +54,7 @@ def _as_object(data: Any) -> dict[str, Any]:
         return {}
     if not isinstance(data, dict):
         raise ValueError("the arguments are not an object")
-    return data
+    return {key: paired(value) if isinstance(value, str) else value for key, value in data.items()}
 
 
 def _normalise(text: str) -> tuple[str, int]:

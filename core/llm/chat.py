@@ -80,8 +80,7 @@ class OpenAIChat:
         """Stream the reply. Once something was given out, a failure is no error but `Finished("")`: the reply is cut.
 
         Raises UpstreamError: model_down, model_rate_limited, model_timeout, model_filtered.
-        Raises OperatorError: model_key_refused, model_quota, model_unknown, model_context_exceeded, model_refused,
-        model_address.
+        Raises OperatorError: model_key_refused, model_quota, model_unknown, model_context_exceeded, model_refused.
         """
         async with AsyncExitStack() as stack:
             await self.line.take_place(request.purpose, stack)

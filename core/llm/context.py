@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 from core.llm.chat import OpenAIChat
 from core.llm.provider import DEFAULT_CONTEXT
@@ -26,7 +26,7 @@ async def ask_context(chat: OpenAIChat) -> int:
     if chat.provider.context_tokens is not None:
         return chat.provider.context_tokens
     model = await _listed(chat)
-    if model.get("owned_by") == "library" or urlsplit(chat.provider.url).port == 11434:
+    if model.get("owned_by") == "library" or chat.provider.address.port == 11434:
         return await _ask_ollama(chat)
     if model.get("owned_by") == "llamacpp" or "meta" in model:
         properties = await _get(chat, _beside(chat, "/props"))
@@ -40,7 +40,7 @@ async def _listed(chat: OpenAIChat) -> Mapping[str, Any]:
     """The entry of this model in the server's list; the only entry when there is just one."""
     listed = await _get(chat, "/models")
     entries = listed.get("data") if isinstance(listed, Mapping) else listed
-    models: list[Mapping[str, Any]] = [entry for entry in entries or () if isinstance(entry, Mapping)]
+    models = [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
     for entry in models:
         if chat.name in (entry.get("id"), entry.get("name")):
             return entry
@@ -83,7 +83,7 @@ def _places(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _beside(chat: OpenAIChat, path: str) -> str:
     """An address of the same server outside the API's own path."""
-    return urlunsplit((*urlsplit(chat.provider.url)[:2], path, "", ""))
+    return urlunsplit((*chat.provider.address[:2], path, "", ""))
 
 
 async def _get(chat: OpenAIChat, path: str, *, post: Mapping[str, Any] | None = None) -> Any:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from core.llm.arguments import read_arguments
 from core.llm.provider import Provider
@@ -39,7 +38,7 @@ def thinking_switches(provider: Provider) -> tuple[Fields, ...]:
     """The ways to switch thinking off, best first; the last one is always to send nothing."""
     if provider.no_thinking is not None:
         return (provider.no_thinking, {}) if provider.no_thinking else ({},)
-    parts = urlsplit(provider.url)
+    parts = provider.address
     host, model = (parts.hostname or "").lower(), provider.model.lower().rsplit("/", 1)[-1]
     if host.endswith("openai.com") or host.endswith("openai.azure.com"):
         if model.startswith(("gpt-5", "gpt-6")) and "chat" not in model:

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from core.errors import OperatorError
 from core.llm.places import Places
 from core.llm.provider import Provider
 
@@ -64,8 +62,6 @@ class Line:
 
 
 def _open_client(provider: Provider) -> "AsyncOpenAI":
-    if urlsplit(provider.url).scheme not in ("http", "https") or not urlsplit(provider.url).hostname:
-        raise OperatorError("model_address", address=provider.base_url)
     openai = importlib.import_module("openai")
     # Nothing is left for the client to look up in the environment: OPENAI_* may belong to somebody else.
     client: AsyncOpenAI = openai.AsyncOpenAI(

@@ -1,9 +1,12 @@
 """The settings of one OpenAI-compatible provider, as given by the operator. No network here."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
+
+from core.errors import OperatorError
 
 DEFAULT_CONTEXT = 128_000
 """Tokens assumed where neither the operator nor the server names the window (DESIGN, issue 4)."""
@@ -31,7 +34,7 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Where the model is and how it is spoken to."""
+    """Where the model is and how it is spoken to. Raises OperatorError (model_address) for what is no address."""
 
     base_url: str
     model: str
@@ -43,6 +46,21 @@ class Provider:
     retries: Retries = Retries()
     no_thinking: Mapping[str, Any] | None = None
     """Fields that switch this provider's thinking off; None: from our table, an empty mapping: leave it alone."""
+
+    def __post_init__(self) -> None:
+        try:
+            parts = self.address
+            known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # brackets that do not close, a port that is no number or too large
+            known = False
+        if not known or re.search(r"\s", self.base_url.strip()):
+            # never repeated: it may hold a password, or be the key itself, set by mistake
+            raise OperatorError("model_address")
+
+    @property
+    def address(self) -> SplitResult:
+        """The parts of the URL."""
+        return urlsplit(self.url)
 
     @property
     def url(self) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.llm.arguments import is_complete
+from core.llm.halves import Pairing, paired
 from core.model.chat import Finished, ToolCall, Usage
 from core.words import tokens
 
@@ -20,6 +21,9 @@ _REASONS = {
     "content_filter": "content_filter", "safety": "content_filter", "recitation": "content_filter",
     "error": "", "": "",
 }  # fmt: skip
+
+_MOST_TOKENS = 50_000_000
+"""More than any model reads or writes at once; what a call cost still fits into the database's whole numbers."""
 
 
 class Events:
@@ -90,6 +94,7 @@ class Reply:
         self._refused = False
         self._usage: Mapping[str, Any] | None = None
         self._said: list[str] = []
+        self._pairing = Pairing()
 
     def feed(self, chunk: Mapping[str, Any]) -> str:
         """Take one object of the stream; gives back the text it adds. Reasoning fields are not looked at."""
@@ -111,7 +116,7 @@ class Reply:
             self._take(piece)
         if isinstance(delta.get("function_call"), Mapping):
             self._take({"index": 0, "function": delta["function_call"]})
-        text = _text(delta.get("content"))
+        text = self._pairing.feed(_text(delta.get("content")))
         if text:
             self._said.append(text)
         return text
@@ -127,7 +132,7 @@ class Reply:
         if self._refused:
             reason = "content_filter"
         calls = [
-            ToolCall(slot.id or f"{self._prefix}{number}", slot.name, slot.arguments)
+            ToolCall(paired(slot.id) or f"{self._prefix}{number}", paired(slot.name), paired(slot.arguments))
             for number, slot in enumerate(slots)
         ]
         return calls, Finished(reason, self._count())
@@ -139,14 +144,12 @@ class Reply:
 
     def _count(self) -> Usage:
         told = self._usage or {}
-        given, made = told.get("prompt_tokens"), told.get("completion_tokens")
-        return Usage(
-            calls=1,
-            input_tokens=given if isinstance(given, int) else sum(tokens(text) for text in self._prompt),
-            output_tokens=made
-            if isinstance(made, int)
-            else tokens("".join([*self._said, *(f"{slot.name}{slot.arguments}" for slot in self._slots)])),
-        )
+        given, made = _figure(told.get("prompt_tokens")), _figure(told.get("completion_tokens"))
+        if given is None:
+            given = sum(tokens(text) for text in self._prompt)
+        if made is None:
+            made = tokens("".join([*self._said, *(f"{slot.name}{slot.arguments}" for slot in self._slots)]))
+        return Usage(calls=1, input_tokens=given, output_tokens=made)
 
     def _take(self, piece: Any) -> None:
         if not isinstance(piece, Mapping):
@@ -184,6 +187,11 @@ class Reply:
         slot = _Slot(index if isinstance(index, int) else None)
         self._slots.append(slot)
         return slot
+
+
+def _figure(told: Any) -> int | None:
+    """A number of tokens that can be true; None for one that would cost nothing, or more than there is."""
+    return told if isinstance(told, int) and not isinstance(told, bool) and 0 <= told <= _MOST_TOKENS else None
 
 
 def _text(content: Any) -> str:

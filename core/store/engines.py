@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import URL, Executable, Table, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.errors import OperatorError
@@ -72,6 +72,11 @@ class Engines:
         try:
             async with engines.read() as connection:
                 engines.version = await _version(connection)
+        except (
+            ProgrammingError
+        ) as error:  # no statement of ours yet: a part of the address that the driver does not know
+            await engines.close()
+            raise OperatorError("database_url_unknown") from error
         except BaseException:
             await engines.close()
             raise
@@ -167,7 +172,7 @@ def _target(url: str, folder: Path) -> URL:
         return URL.create("sqlite+aiosqlite", database=str((folder / DATABASE_FILE).absolute()))
     try:
         target = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # the latter: a port that is no number
         # the text of the error may repeat a password
         raise OperatorError("database_url_unknown") from error
     drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}

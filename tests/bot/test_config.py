@@ -62,6 +62,29 @@ def test_a_settings_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> No
         read_config({"LOCCIT_CONFIG": str(tmp_path / "none.toml")})
 
 
+@pytest.mark.parametrize(
+    ("setting", "ending", "key"),
+    [
+        ("LOCCIT_PUBLIC_URL", "", "config_public_url"),
+        ("TELEGRAM_BASE_URL", "/bot", "config_telegram_base"),
+        ("TELEGRAM_BASE_FILE_URL", "/file/bot", "config_telegram_base"),
+        ("DISCORD_API_BASE", "/api/v10", "config_discord_base"),
+        ("DISCORD_GATEWAY", "", "config_discord_gateway"),
+        ("SLACK_API_BASE", "/api/", "config_slack_base"),
+    ],
+)
+@pytest.mark.parametrize("host", ["[::1", "h:99999", "h:abc", "h:0", "a b", "", ":80"])
+def test_an_address_that_cannot_be_one_is_one_sentence(setting: str, ending: str, key: str, host: str) -> None:
+    scheme = "ws" if setting == "DISCORD_GATEWAY" else "http"
+    environ = {"HOME": "/h", "LOCCIT_PUBLIC_PORT": "9", setting: f"{scheme}://{host}{ending}"}
+    if setting != "LOCCIT_PUBLIC_URL":
+        del environ["LOCCIT_PUBLIC_PORT"]
+    with pytest.raises(OperatorError) as caught:
+        read_config(environ)
+    assert caught.value.key == key
+    assert setting in say(key, None, **caught.value.params)
+
+
 def test_a_password_in_the_database_address_is_never_printed() -> None:
     config = read_config({"LOCCIT_DATABASE_URL": "postgresql://u:hunter2@localhost/x", "HOME": "/h"})
     assert config.database_url is not None

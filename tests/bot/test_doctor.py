@@ -123,7 +123,31 @@ def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
     assert caught.value.key == "config_no_model"
     ran = loccit("doctor", data=tmp_path, LOCCIT_LLM_API_KEY="sk-x")
     assert ran.code == 1
-    assert "LOCCIT_LLM_MODEL" in ran.sentence
+    assert "LOCCIT_LLM_MODEL" in ran.out.splitlines()[-1]
+
+
+BROKEN = (
+    "localhost:1",
+    "ftp://h/v1",
+    "http://",
+    "http://[::1/v1",
+    "http://h:99999/v1",
+    "http://h:abc",
+    "http://pa ss@h",
+)
+
+
+@pytest.mark.parametrize("address", [*BROKEN, "sk-secret"])
+def test_an_address_of_the_model_that_is_none_is_one_sentence_that_never_repeats_it(
+    address: str, tmp_path: Path
+) -> None:
+    with pytest.raises(OperatorError) as caught:
+        open_model(read_config({"HOME": "/h", "LOCCIT_LLM_BASE_URL": address, "LOCCIT_LLM_MODEL": "m"}))
+    assert (caught.value.key, caught.value.params) == ("model_address", {})
+    if address in ("http://[::1/v1", "sk-secret"):
+        ran = loccit("doctor", data=tmp_path, LOCCIT_LLM_BASE_URL=address, LOCCIT_LLM_MODEL="m")
+        assert (ran.code, ran.out.splitlines()[-1], ran.err) == (1, say("model_address", "en"), "")
+        assert len(ran.out.splitlines()) > 1  # the data folder is looked at all the same
 
 
 def test_a_model_is_opened_with_exactly_what_was_set() -> None:

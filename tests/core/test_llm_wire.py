@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from core.llm.arguments import read_arguments
 from core.llm.wire import Events
 from core.llm.wire import Reply as WireReply
 from core.model.chat import Finished
@@ -120,3 +121,26 @@ def test_what_stands_before_a_broken_piece_is_kept_and_what_follows_is_not_read(
     assert events.feed(b'data: {"a": 1}\ndata: {"b": \ndata: {"c": 3}\n') == [{"a": 1}]
     assert events.broken
     assert events.feed(b'data: {"d": 4}\n') == []
+
+
+def test_halves_of_a_character_become_one_and_what_stays_alone_is_no_text() -> None:
+    """JSON may write a character as two halves, and hosts cut between them; a half cannot be sent on, stored or shown."""
+    reply = WireReply("x", [])
+    pieces = ["ink \ud83e", "\udde5 and", "", "\udde5", "\ud83e more \ud83e"]
+    said = [reply.feed({"choices": [{"delta": {"content": each}}]}) for each in pieces]
+    assert said == ["ink ", "🧥 and", "", "\ufffd", "\ufffd more "]
+    calls, _ = wire(
+        piece('{"words": "\ud83e', index=0, id="\ud83e", name="find_in_book"), piece('\udde5 \udde5"}', index=0)
+    )
+    assert calls == [("find_in_book", '{"words": "🧥 \ufffd"}')]
+    assert read_arguments('{"words": "\\ud83e\\udde5 \\ud83e"}') == {"words": "🧥 \ufffd"}
+
+
+@pytest.mark.parametrize("told", [-5, 10**30, "many", None, 1.5, True])
+def test_figures_that_cannot_be_true_are_counted_by_us(told: Any) -> None:
+    reply = WireReply("x", ["Mara kept the log"])
+    reply.feed({"choices": [{"delta": {"content": "Green ink."}, "finish_reason": "stop"}]})
+    reply.feed({"choices": [], "usage": {"prompt_tokens": told, "completion_tokens": told}})
+    usage = reply.finish()[1].usage
+    assert 0 < usage.input_tokens < 10
+    assert 0 < usage.output_tokens < 10

@@ -201,7 +201,17 @@ async def test_a_mistake_in_a_statement_stays_visible_as_ours(place: Place) -> N
         await engines.close()
 
 
-@pytest.mark.parametrize("url", ["mysql://root@localhost/x", "no address", "sqlite://", "sqlite:///:memory:"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://root@localhost/x",
+        "no address",
+        "sqlite://",
+        "sqlite:///:memory:",
+        "postgresql://h:abc/x",
+        "postgresql://u:hunter2@127.0.0.1:1/x?sslmod=require",
+    ],
+)
 async def test_an_address_we_do_not_understand_is_one_sentence_without_the_address(tmp_path: Path, url: str) -> None:
     with pytest.raises(OperatorError, match=r"database_url_unknown\(\)"):
         await Store.open(url, tmp_path)
