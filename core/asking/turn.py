@@ -148,8 +148,7 @@ class TurnRun:
         if settled.runs:
             if model.name == OFFLINE and not notices:
                 notices.append(Notice("quotes_only"))
-            if spoken.reason in _ENDINGS:
-                notices.append(Notice(_ENDINGS[spoken.reason]))
+            notices += _ending(spoken)
             if tools.summarised < tools.segments and model.name != OFFLINE:
                 notices.append(Notice("overview_partly", {"done": tools.summarised, "total": tools.segments}))
             body = self._parsed(settled.markdown, settled.runs)
@@ -161,6 +160,8 @@ class TurnRun:
             body = (*body, *wording.closest(near[1], 1, self._locale))
         if _shows(settled.markdown) and not self._limited:  # under a limit, what a model knows by itself may lie ahead
             body = (*body, wording.not_from_the_book(self._locale), *self._parsed(settled.markdown, ()))
+        if model.name != OFFLINE:
+            notices += _ending(spoken)  # a model that failed is no book that does not say
         notices.append(Notice("try_quote"))
         if model.name != OFFLINE:
             notices.append(Notice("try_without_book"))
@@ -242,6 +243,10 @@ class TurnRun:
             return self._answered(body, settler.finish("stop"), "chat", notices, Usage(), model, asked_at)
         spoken, usage = await self._spoken(self._loop(model, None, settler), prompts.chat(self._question.text))
         body = self._parsed(spoken.settled.markdown, ())
+        if _shows(spoken.settled.markdown):
+            notices += _ending(spoken)
+        else:  # nobody asked anything: how to ask is as good an answer
+            body = wording.sentence(say("chat_offline", self._locale))
         return self._answered(body, spoken.settled, "chat", notices, usage, model, asked_at)
 
     async def _general(self, model: ChatModel, asked_at: datetime) -> Answered:
@@ -250,7 +255,7 @@ class TurnRun:
             raise OperatorError("no_model")
         prompt = prompts.general(self._card(), self._question.text)
         spoken, usage = await self._spoken(self._loop(model, None), prompt)
-        notices = [Notice(_ENDINGS[spoken.reason])] if spoken.reason in _ENDINGS else []
+        notices = _ending(spoken)
         if self._limited:  # it is told to keep to what has been read, and has read the rest elsewhere
             notices.append(Notice("general_unbounded"))
         body = (wording.not_from_the_book(self._locale), *self._parsed(spoken.settled.markdown, ()))
@@ -360,6 +365,13 @@ class TurnRun:
             note = self._notes.setdefault(run, self._means.new_id())
             found.append(Footnote(number, tag(run), source.sha256, source.text_version, span, note))
         return tuple(found)
+
+
+def _ending(spoken: Spoken) -> list[Notice]:
+    """What is said of a reply that did not end by itself, or that has nothing in it."""
+    if not _shows(spoken.settled.markdown) and not spoken.settled.dropped:
+        return [Notice("model_filtered" if spoken.reason == "content_filter" else "answer_empty")]
+    return [Notice(_ENDINGS[spoken.reason])] if spoken.reason in _ENDINGS else []
 
 
 def _shows(markdown: str) -> bool:

@@ -347,9 +347,38 @@ async def test_a_reply_with_nothing_in_it_ends_with_our_own_sentence(reply: Repl
     async with reading(tmp_path, picking(reply)) as at:
         turn = await at.ask(QUESTION)
     assert turn.answer.outcome == "not_in_book"
+    sentence = "answer_empty" if reply != NOTHING["only a forged tag"] else "try_quote"
+    assert turn.answer.notices[0].key == sentence  # a model that failed is no book that does not say
     ours, lead, quoted = said(turn).split("\n\n")
     assert ours == "I found nothing about this in The Lantern House. I looked in chapters 1–3."
     assert (lead, quoted) == (say("closest_passage"), "> Mara kept the lighthouse log in green ink. [1]")
+
+
+@pytest.mark.parametrize(
+    ("reply", "sentence"),
+    [
+        (Reply("", finish="content_filter"), "model_filtered"),
+        (Reply("", finish="length"), "answer_empty"),
+        (Reply("Mara kept the", finish="content_filter"), "answer_filtered"),
+        (Reply("Mara kept the", finish="length"), "answer_cut"),
+        (Reply("Mara kept the log in", disconnect_after=3), "answer_broke_off"),
+        (Reply("Mara kept the log in", truncate_after=3), "answer_broke_off"),
+    ],
+)
+@pytest.mark.parametrize("question", [QUESTION, "Hello!"])
+async def test_a_reply_that_failed_before_it_proved_anything_says_so(
+    reply: Reply, sentence: str, question: str, tmp_path: Path
+) -> None:
+    async with reading(tmp_path, picking(reply)) as at:
+        turn = await at.ask(question)
+        general = await at.ask(question, without_book=True)
+    assert general.answer.notices[0].key == sentence
+    if question == QUESTION:
+        assert (turn.answer.outcome, turn.answer.notices[0].key) == ("not_in_book", sentence)
+    elif reply.text:
+        assert [notice.key for notice in turn.answer.notices] == [sentence]
+    else:
+        assert said(turn) == say("chat_offline", "en")
 
 
 async def test_a_stream_without_a_single_piece_is_a_provider_that_is_down(tmp_path: Path) -> None:
