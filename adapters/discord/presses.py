@@ -59,7 +59,12 @@ class Presses:
 
     async def unknown(self, interaction: Interaction) -> None:
         """A button that is not ours or does not stand there."""
-        await self._failed(interaction, Missing("unknown_button"), who_used(interaction))
+        who = who_used(interaction)
+        try:
+            who = replace(who, reader=await self._connection.reader(who))
+            raise Missing("unknown_button")
+        except Exception as error:  # noqa: BLE001  # the outer edge of a press: a sentence, never a spinner
+            await self._failed(interaction, error, who)
 
     async def _failed(self, interaction: Interaction, error: Exception, who: Who) -> None:
         if isinstance(error, discord.HTTPException) and error.code in (10062, 40060):

@@ -1,5 +1,7 @@
 """What is said about the bot itself: help, settings, privacy, about, models, forgetting."""
 
+from dataclasses import replace
+
 from core import VERSION
 from core.desk.keys import COMMANDS, Action, Visit
 from core.desk.writing import heading, paragraphs, sentence, short
@@ -83,9 +85,10 @@ async def settings(visit: Visit) -> Reply:
 
 
 async def change(visit: Visit, action: Action) -> Reply:
-    """Change one setting, then show them all again."""
-    await visit.club.change_settings(visit.conversation, visit.reader, {str(action["key"]): action["value"]})
-    return await settings(visit)
+    """Change one setting, then show them all again, in the language that was chosen."""
+    now = await visit.club.change_settings(visit.conversation, visit.reader, {str(action["key"]): action["value"]})
+    locale = str(now.get("locale") or "") or visit.locale
+    return await settings(replace(visit, reader=replace(visit.reader, locale=locale)))
 
 
 def _language(locale: object, visit: Visit) -> str:

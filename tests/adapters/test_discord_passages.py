@@ -292,3 +292,13 @@ async def test_the_page_of_a_pdf_is_shown_in_place_of_the_text_and_back(site: Si
         await site.mara.press(site.channel, answer, "1")
         await site.fake.until(lambda: not _private(site, site.mara.id))
     assert not site.fake.journal.refused()
+
+
+async def test_a_button_that_is_no_longer_there_is_answered_in_the_language_of_the_channel(site: Site) -> None:
+    async with site.running():
+        await site.shelve()
+        [shown] = await site.mara.settled(await site.mara.slash(site.channel, "book settings"))
+        old = next(item["custom_id"] for item in buttons(shown) if item["label"] == "Only managers add books")
+        assert "Ajustes de este chat" in said(await site.opened(shown, "Español"))
+        late = said(await site.mara.settled(await site.mara.press_id(site.channel, shown, old)))
+        assert "Este botón ya no está en uso" in late

@@ -111,6 +111,12 @@ async def test_the_picker_sets_how_far_the_club_is_and_undoes_it_without_a_later
     assert (await club.club.progress(ROOM, KEEPER))[1].words == "all"
 
 
+async def test_the_settings_are_shown_in_the_language_that_was_chosen(club: TestClub) -> None:
+    shown = await _press(club, _labelled(await _type(club, "settings"), "Español"))
+    assert "Ajustes de este chat" in plain(shown.document)
+    assert _labelled(shown, "El de cada lector")
+
+
 async def test_the_contents_come_a_page_at_a_time_up_to_the_limit(club: TestClub) -> None:
     await club.shelve(long_book(70, 300))
     first = await _type(club, "toc")
