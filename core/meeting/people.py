@@ -148,6 +148,9 @@ def _found(pattern: "re.Pattern[str]", text: str) -> list[tuple[int, int]]:
     found = []
     for match in pattern.finditer(text.translate(_plain_letters(text))):
         before = text[match.start() - 1 : match.start()] if match.start() else ""
+        after = text[match.end() : match.end() + 1]
+        if unicodedata.category(after or " ").startswith("M"):
+            continue  # a vowel sign: the word goes on
         if words.is_cjk(match[0][:1]) or not (before.isalnum() or before == "_"):
             found.append(match.span())
     return found

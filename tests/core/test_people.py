@@ -7,7 +7,7 @@ import pytest
 from core.desk import Desk
 from core.document import plain
 from core.errors import ReaderError
-from core.formats import read
+from core.formats.reading import read
 from core.formats.runs import cut_runs
 from core.model import Reader, Reply, SpineFile
 from core.spending import Terms
@@ -66,6 +66,13 @@ async def test_a_name_is_a_whole_word_with_a_capital_whatever_accents_are_typed(
         for typed, count in (("will", 2), ("JOSE", 1), ("o'brien", 1), ("Brien", 1), ("stay", 1), ("Nobody", 0)):
             found = await club.club.meeting.people.who(ROOM, typed)
             assert found.count == count, typed
+
+
+async def test_a_name_before_a_vowel_sign_is_another_word(tmp_path: Path) -> None:
+    file = SpineFile(1, "", "राम घर गया। रामा आई। राम ने कहा।")
+    async with open_club(tmp_path) as club:
+        await club.shelve(book_of([SpineFile(0, "", "कथा"), file], cut_runs(file), ["एक"], "कथा", "hi"))
+        assert "राम is named 2 times" in plain((await _who(club, "राम")).document)
 
 
 async def test_many_chapters_come_by_pages(tmp_path: Path) -> None:
