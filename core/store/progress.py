@@ -29,12 +29,15 @@ class Progress:
     async def set_limit(self, channel: int, sha256: str, words: str, reader: str, at: datetime) -> None:
         """Set the club's limit; `reader` is the platform's id of who did. The one before is kept for `take_back`.
 
+        Said once more, it is no change: the one before stays what it was.
         Raises Missing `book_not_on_shelf`.
         """
         async with self._engines.write() as connection:
             row = (await connection.execute(_lock(channel, sha256))).one_or_none()
             if row is None:
                 raise Missing("book_not_on_shelf")
+            if row.limit_words == words:
+                return
             values = {"limit_words": words, "limit_before": row.limit_words, "limit_by": reader, "limit_at": at}
             await connection.execute(update(schema.rights).where(_mine(channel, sha256)).values(**values))
 

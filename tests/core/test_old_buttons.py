@@ -68,6 +68,18 @@ async def test_an_undo_takes_back_no_later_change_of_the_clubs_place(club: TestC
     assert "chapter 2" in await _press(club, _labelled(second, "Undo"))
 
 
+async def test_a_place_pressed_twice_is_one_change_and_is_taken_back_as_one(club: TestClub) -> None:
+    await club.shelve(long_book(12, 300))
+    await _type(club, "progress finished 1")
+    picker = await _type(club, "progress")
+    desk = _desk(club)
+    for _ in range(2):
+        told = await desk.press(ROOM, KEEPER, _labelled(picker, "Ch. 5 read").id, event="e")
+        assert isinstance(told, Reply)
+    assert "chapter 1 again" in await _press(club, _labelled(told, "Undo"))
+    assert "There is no change to take back" in await _press(club, _labelled(told, "Undo"))
+
+
 async def test_no_button_of_a_book_that_is_gone_shows_an_id(club: TestClub) -> None:
     await club.shelve(lantern_house())
     await club.shelve(long_book(70, 300))
