@@ -2,9 +2,10 @@
 
 import asyncio
 import hashlib
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -161,6 +162,24 @@ class TestClub:
 
 def said(turn: Turn) -> str:
     return plain(turn.answer.document)
+
+
+@asynccontextmanager
+async def held(folder: Path) -> AsyncIterator[None]:
+    """Nothing can be written meanwhile: what the club in this folder puts on record takes its time."""
+    with closing(sqlite3.connect(folder / "loccit.db", timeout=0)) as database:
+
+        def free() -> bool:
+            try:
+                database.execute("begin immediate")
+            except sqlite3.OperationalError:
+                return False
+            return True
+
+        async with asyncio.timeout(10):
+            while not free():  # noqa: ASYNC110  # a lock of the database
+                await asyncio.sleep(0.02)
+        yield
 
 
 @asynccontextmanager

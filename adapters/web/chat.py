@@ -60,7 +60,7 @@ class Chat:
         self._here = here
         self._token = token
         self._lines = Lines(club, desk, pages, host.new_id)
-        self._streams = Streams(host.new_id)
+        self._streams = Streams(host.new_id, club.questions.stop)
         self._outbox = Outbox(club.post, desk, HERE.platform, self._tell, ready=self._watched)
 
     def add_to(self, app: web.Application) -> None:
@@ -243,10 +243,8 @@ class Chat:
         return await self._streams.send(request, event, work(), reader.locale)
 
     async def stop(self, request: web.Request) -> web.Response:
-        """End an answer under way: it is not taken up again. What is no longer under way is let be."""
-        event = str((await read_json(request)).get("event", ""))[:100]
-        if self._streams.stop(event):
-            await self._club.questions.stop(event)
+        """End an answer under way."""
+        await self._streams.stop(str((await read_json(request)).get("event", ""))[:100])
         return web.Response(status=204)
 
     async def take_book(self, request: web.Request) -> web.StreamResponse:

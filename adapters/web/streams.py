@@ -3,7 +3,7 @@
 import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,10 @@ Line = dict[str, Any]
 class Streams:
     """What is under way, and the windows that are open. The browser may leave at any time: work goes on."""
 
-    def __init__(self, new_id: Callable[[], str]) -> None:
+    def __init__(self, new_id: Callable[[], str], stopped: Callable[[str], Awaitable[None]]) -> None:
+        """`stopped` puts on record that a reader wants no more of an event, before anybody is told that it ended."""
         self._new_id = new_id
+        self._record = stopped
         self._work: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
         self._windows: set[asyncio.Queue[Line | None]] = set()
@@ -40,14 +42,13 @@ class Streams:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
 
-    def stop(self, event: str) -> bool:
-        """A reader does not want to wait for this any longer; False when it is not under way."""
+    async def stop(self, event: str) -> None:
+        """A reader wants no more of this: it ends, and is not taken up again. What is no longer under way is let be."""
         task = self._work.get(event)
-        if task is None:
-            return False
-        self._stopped.add(event)
-        task.cancel()
-        return True
+        if task is not None:
+            self._stopped.add(event)
+            task.cancel()
+            await asyncio.wait({task})
 
     async def send(
         self, request: web.Request, event: str, lines: AsyncIterator[Line], locale: str | None
@@ -61,11 +62,10 @@ class Streams:
                     queue.put_nowait(line)
             except asyncio.CancelledError:
                 if event in self._stopped:
-                    queue.put_nowait({"do": "failed", "text": say("answer_stopped", locale)})
+                    queue.put_nowait({"do": "failed", "text": await self._ended(event, locale)})
                 raise
             except Exception as error:  # noqa: BLE001  # this task's outer edge: the reader is told in one sentence
-                sentence, _ = guard.explain(error, locale, self._new_id)
-                queue.put_nowait({"do": "failed", "text": sentence})
+                queue.put_nowait({"do": "failed", "text": self._explained(error, locale)})
             finally:
                 queue.put_nowait(None)
                 self._work.pop(event, None)
@@ -80,6 +80,17 @@ class Streams:
                 await response.write(json.dumps(line).encode() + b"\n")
             await response.write_eof()
         return response
+
+    async def _ended(self, event: str, locale: str | None) -> str:
+        try:
+            await self._record(event)
+        except Exception as error:  # noqa: BLE001  # the outer edge of stopping: the reader is told in one sentence
+            return self._explained(error, locale)
+        return say("answer_stopped", locale)
+
+    def _explained(self, error: Exception, locale: str | None) -> str:
+        sentence, _ = guard.explain(error, locale, self._new_id)
+        return sentence
 
     async def news(self, request: web.Request) -> web.StreamResponse:
         """What nobody in this window asked for: answers that a restart or an outage held up (server-sent events)."""

@@ -1,10 +1,9 @@
 """A club on a pretended Discord, in one process: the adapter as `loccit run` starts it, and people who use it."""
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -17,7 +16,7 @@ from core.model import ChatModel, Notice
 from core.strings import tell
 from tests.adapters.discord_markdown import read, visible
 from tests.books.lantern_epub import lantern_house
-from tests.clubs import Clock, TestClub, open_club
+from tests.clubs import Clock, TestClub, held, open_club
 from tests.fakes.discord import Channel, FakeDiscord, Invocation, Member, Payload, Server
 from tests.fakes.discord import discord as pretended
 
@@ -82,22 +81,9 @@ class Site:
             tell=hear,
         )
 
-    @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
-        """Nothing can be written meanwhile: what the club puts on record takes its time."""
-        with closing(sqlite3.connect(self.folder / "loccit.db", timeout=0)) as database:
-
-            def free() -> bool:
-                try:
-                    database.execute("begin immediate")
-                except sqlite3.OperationalError:
-                    return False
-                return True
-
-            async with asyncio.timeout(10):
-                while not free():  # noqa: ASYNC110  # a lock of the database
-                    await asyncio.sleep(0.02)
-            yield
+    def held(self) -> AbstractAsyncContextManager[None]:
+        """Nothing can be written meanwhile."""
+        return held(self.folder)
 
     async def shelve(self) -> Payload:
         """Mara brings *The Lantern House*; its ready card."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ from adapters.web.guard import TOKEN_HEADER
 from adapters.web.health import Figures
 from adapters.web.links import LIFETIME, Links, signing_key
 from core.errors import Missing, OperatorError, ReaderError
-from core.model import Conversation, Reader, Turn
+from core.model import ChatEvent, ChatRequest, Conversation, Reader, Said, Turn
 from core.spending import Terms
+from core.strings import say as sentence
 from core.tags import tag
 from tests.adapters.web_served import HERE, Served, serve_web
-from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, lantern_house, long_book, open_club
+from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, held, lantern_house, long_book, open_club
 
 PLAIN = re.compile(r"<[^>]+>")
 
@@ -66,6 +68,37 @@ async def test_a_browser_that_leaves_does_not_end_the_work(tmp_path: Path) -> No
             await asyncio.sleep(0.05)
         [turn] = await club.club.questions.history(HERE)
         assert turn.question == "Who is Mara?"
+
+
+class _Slow:
+    """A model that begins to answer and never ends."""
+
+    name = "slow"
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+        yield Said("The beginning of an answer that takes its time. ")
+        await asyncio.Event().wait()
+
+
+async def test_nobody_is_told_that_an_answer_was_stopped_before_that_is_on_record(tmp_path: Path) -> None:
+    async with open_club(tmp_path / "data", _Slow()) as club, serve_web(club, tmp_path / "web") as served:
+        await club.shelve(lantern_house())
+        async with aiohttp.ClientSession() as session:
+            headers = {TOKEN_HEADER: await served.token(session)}
+            question = {"text": "Who is Mara?"}
+            async with session.post(f"{served.address}/say", json=question, headers=headers) as answer:
+                told: list[dict[str, Any]] = []
+                while not told or told[-1]["do"] != "draft":
+                    told.append(json.loads(await answer.content.readline()))
+                async with held(tmp_path / "data"):
+                    stop = {"event": told[0]["event"]}
+                    stopping = asyncio.create_task(session.post(f"{served.address}/stop", json=stop, headers=headers))
+                    rest = asyncio.create_task(lines(answer))
+                    done, _ = await asyncio.wait({stopping, rest}, timeout=0.5)
+                    assert not done
+                assert (await rest)[-1]["text"] == sentence("answer_stopped")
+                assert (await stopping).status == 204
+        assert [event async for event in club.club.resume(HERE.platform)] == []
 
 
 async def test_a_date_is_asked_about_once_in_the_windows_that_are_open_and_waits_while_none_is(tmp_path: Path) -> None:
