@@ -55,7 +55,7 @@ class Wraps:
             f"# {_literal(say('wrap_title', locale, title=card.title, reach=reach))}",
             f"*{(row.posted_at or row.at):%Y-%m-%d %H:%M} UTC*",
         ]
-        quotes = questions = 0
+        quotes = questions = replies = 0
         names: dict[str, str] = {}
         for topic in topics:
             turn = await self._discussions.told(conversation, topic.id)
@@ -69,8 +69,9 @@ class Wraps:
                 quotes += 1
             answers = [remark for remark in remarks if remark.topic == topic.id]
             parts += [_answered(remark, names, locale) for remark in answers]
+            replies += len(answers)
         text = "\n\n".join(parts) + "\n"
-        return Wrapped(text, questions, len(remarks), quotes, consent)
+        return Wrapped(text, questions, replies, quotes, consent)
 
 
 def _answered(remark: RemarkRow, names: dict[str, str], locale: str | None) -> str:
