@@ -34,8 +34,7 @@ def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
         loop.close()
 
 
-async def _cancel_others() -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+async def _cancel(tasks: set[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -43,7 +42,7 @@ async def _cancel_others() -> None:
 
 async def _wind_up() -> None:
     loop = asyncio.get_running_loop()
-    await _cancel_others()
+    await _cancel({task for task in asyncio.all_tasks() if task is not asyncio.current_task()})
     await loop.shutdown_asyncgens()
     await loop.shutdown_default_executor()
 
@@ -56,11 +55,29 @@ class _Dialogue:
         self._terminal = terminal
         self._console = console
         self._background: list[tuple[Page, Future[Any]]] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def _begin(self, work: Coroutine[Any, Any, _Result]) -> "Future[_Result]":
+        async def begun() -> _Result:
+            task = asyncio.current_task()
+            assert task is not None
+            self._tasks.add(task)
+            try:
+                return await work
+            finally:
+                self._tasks.discard(task)
+
+        return asyncio.run_coroutine_threadsafe(begun(), self._loop)
+
+    async def end(self) -> None:
+        """End what was begun here, before the doors are closed. What keeps the doors open is not ours: a pool of connections
+        whose own tasks are gone cannot be closed any more."""
+        await _cancel(set(self._tasks))
 
     def wait(self, work: Callable[[Page], Coroutine[Any, Any, _Result]]) -> _Result | None:
         """The result of `work`; None when Ctrl-C ended the waiting and the work goes on in the background."""
         page = Page(self._terminal)
-        future = asyncio.run_coroutine_threadsafe(work(page), self._loop)
+        future = self._begin(work(page))
         try:
             return future.result()
         except KeyboardInterrupt:
@@ -72,7 +89,7 @@ class _Dialogue:
     def behind(self, work: Callable[[Page], Coroutine[Any, Any, None]]) -> None:
         """Let `work` go on behind the dialogue; what it says is shown when it has finished."""
         page = Page(self._terminal)
-        future = asyncio.run_coroutine_threadsafe(work(page), self._loop)
+        future = self._begin(work(page))
         page.withdraw()
         self._background.append((page, future))
 
@@ -122,7 +139,7 @@ def talk(
             if dialogue.busy:
                 terminal.write(_text(terminal, "console_kept"))
         finally:
-            call(_cancel_others())
+            call(dialogue.end())
             call(console.close())
 
 

@@ -12,12 +12,13 @@ from core.formats.runs import cut_runs
 from core.model import Conversation, Segment, SpineFile
 from core.store import Store
 from tests import programs
+from tests.books.lantern_epub import lantern_house
 from tests.books.long_text import chapter
 from tests.bot.running import environment, loccit
 from tests.clubs import book_of
 from tests.core.stores import NOON, ROOM, Place, sha
 from tests.fakes.openai import FakeOpenAI, JsonObject, Reply, Timing
-from tests.fakes.readers import summarise
+from tests.fakes.readers import Honest, summarise
 from tests.parts import needs_postgres
 
 _BOOKS, _PARTS, _IN_FLIGHT = 4, 8, 8
@@ -132,3 +133,23 @@ def test_without_a_server_a_worker_is_refused_with_one_sentence(tmp_path: Path, 
     ran = loccit("worker", data=tmp_path / "data", cwd=tmp_path, LOCCIT_DATABASE_URL=url)
     assert (ran.code, ran.out) == (1, "")
     assert "PostgreSQL" in ran.sentence
+
+
+@pytest.mark.parametrize("summaries", ["here", "workers"])
+async def test_a_chat_on_a_server_ends_well(summaries: str, postgres_place: Place) -> None:
+    """Its queue holds connections through tasks of its own: with these gone it cannot be closed."""
+    book = await asyncio.to_thread(lantern_house, postgres_place.folder.parent)
+    async with FakeOpenAI(Honest()) as fake:
+        ran = await asyncio.to_thread(
+            loccit,
+            "chat",
+            book,
+            data=postgres_place.folder,
+            stdin="What did Mara keep the log in?\n1\n",
+            LOCCIT_DATABASE_URL=postgres_place.url,
+            LOCCIT_LLM_BASE_URL=fake.url,
+            LOCCIT_LLM_MODEL="fake",
+            LOCCIT_SUMMARIES=summaries,
+        )
+    assert (ran.code, ran.err) == (0, "")
+    assert "»Green Ink«" in ran.out
