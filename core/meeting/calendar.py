@@ -18,7 +18,7 @@ _YEARS = range(1900, 9000)
 """Years that a club can mean. Beyond them a plan, or another zone, would leave the calendar."""
 _LEADING = re.compile(r"(?:on|el|em|no|na|by|para)\Z")
 _PLAN = re.compile(
-    r"(?P<count>\d{1,4}|[^\W\d]+) (?:chapters?|capitulos?) (?:a|an|per|each|every|por|cada|ao|a cada) (?P<unit>week|day|semana|dia)"
+    r"(?P<count>\d{1,4}|[^\W\d]+) (?:chapters?|capitulos?) (?:a|an|per|each|every|por|cada|al|a la|ao|a cada) (?P<unit>week|day|semana|dia)"
     r"(?: (?:from|starting|desde|a partir de|a partir da|a partir do)(?: el| la| o| a)? (?P<day>.+))?\Z"
 )
 _COUNTS = {

@@ -88,3 +88,43 @@ async def test_a_name_is_found_however_its_accents_are_typed(club: TestClub, nam
     await club.shelve(lantern_house())
     await said(club, "progress", "finished 1")
     assert "is named 1 time" in await said(club, "who", name)
+
+
+@pytest.mark.parametrize(
+    ("said_as", "zone"),
+    [
+        ("Lisboa", "Europe/Lisbon"),
+        ("São Paulo", "America/Sao_Paulo"),
+        ("Buenos Aires", "America/Argentina/Buenos_Aires"),
+        ("nueva york", "America/New_York"),
+        ("Ciudad de México", "America/Mexico_City"),
+        ("Istanbul", "Europe/Istanbul"),
+        ("Rio de Janeiro", "America/Sao_Paulo"),
+        ("Barcelona", "Europe/Madrid"),
+        ("utc", "UTC"),
+    ],
+)
+async def test_a_zone_is_found_by_a_city_as_people_there_call_it(club: TestClub, said_as: str, zone: str) -> None:
+    assert f"Times here are in {zone}" in await said(club, "schedule", f"zone {said_as}")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+async def test_the_refusal_of_a_zone_names_only_what_is_taken(club: TestClub, locale: str) -> None:
+    refused = say("schedule_no_zone", locale, zone="?")
+    for named in ("Madrid", "Lisboa", "São Paulo", "Bogotá", "Europe/Madrid", "America/Sao_Paulo"):
+        if named in refused:
+            assert "refused" not in await said(club, "schedule", f"zone {named}"), named
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "un capítulo al día desde mañana",
+        "dos capítulos a la semana desde el lunes",
+        "um capítulo por dia a partir de amanhã",
+    ],
+)
+async def test_a_plan_is_read_as_it_is_said(club: TestClub, plan: str) -> None:
+    await club.shelve(lantern_house())
+    assert await said(club, "schedule", plan) == await said(club, "schedule", plan)
+    assert "refused" not in await said(club, "schedule", plan)
