@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import ColumnElement, Connection, Table, func, inspect, select
+from sqlalchemy import ColumnElement, Connection, Table, func, inspect, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from core.errors import OperatorError
 from core.store import schema
 from core.store.engines import Engines
 from core.store.mounts import mount_kind
@@ -45,7 +47,10 @@ def read_room(folder: Path) -> Room:
 
 
 async def read_health(url: str, folder: Path, since: datetime) -> Health | None:
-    """None when there is no database yet. `since`: failures from then on are counted. Raises what opening a store raises."""
+    """None when there is no database yet. `since`: failures from then on are counted. Raises what opening a store raises.
+
+    Every page of an SQLite file is read: a damaged one is `database_damaged`, whatever it holds.
+    """
     if Engines.missing(url, folder):
         return None
     engines = await Engines.open(url, folder, prepare=False)
@@ -54,11 +59,19 @@ async def read_health(url: str, folder: Path, since: datetime) -> Health | None:
             revision = await connection.run_sync(revision_of)
             if revision is None:
                 return None
+            if connection.dialect.name == "sqlite" and await _damaged(connection):
+                raise OperatorError("database_damaged")
             known = revision in REVISIONS
             pending, failed = await connection.run_sync(_counts, since) if known else ({}, {})
         return Health(engines.version, revision, revision == REVISIONS[-1], known, pending, failed)
     finally:
         await engines.close()
+
+
+async def _damaged(connection: AsyncConnection) -> bool:
+    """Whether a page of the file holds what no page can: whoever does not happen to read it would never be told."""
+    found: str = (await connection.execute(text("PRAGMA quick_check(1)"))).scalar_one()
+    return found != "ok"
 
 
 def _counts(connection: Connection, since: datetime) -> tuple[dict[str, int], dict[str, int]]:

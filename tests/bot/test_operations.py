@@ -16,6 +16,7 @@ import pytest
 
 from bot.config import read_config
 from core.errors import OperatorError
+from core.strings import say
 from tests.books.lantern_epub import lantern_house
 from tests.bot.running import PATIENCE, Ran, command, environment, loccit
 
@@ -240,6 +241,20 @@ def test_doctor_tells_where_the_data_lies_what_waits_and_what_failed(data: Path,
     ran = loccit("doctor", data=data)
     assert (ran.code, ran.err) == (1, "")
     assert "Traceback" not in ran.out
+
+
+def test_doctor_reads_every_page_of_the_file_and_says_that_it_is_damaged(data: Path, book: Path) -> None:
+    assert loccit("text", book, data=data).code == 0
+    assert loccit("doctor", data=data).code == 0
+    with closing(sqlite3.connect(data / "loccit.db")) as connection:
+        [size] = connection.execute("PRAGMA page_size").fetchone()
+        [page] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'piece'").fetchone()
+    with (data / "loccit.db").open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * size)
+    ran = loccit("doctor", data=data)
+    assert (ran.code, ran.err) == (1, "")
+    assert say("database_damaged", "en") in ran.out.splitlines()
 
 
 def test_an_operator_forgets_on_request_after_a_typed_yes(data: Path, book: Path) -> None:
