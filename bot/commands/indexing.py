@@ -39,7 +39,10 @@ def run(arguments: Namespace, config: Config) -> int:
             say("index_cost", desk.locale, calls=last.usage.calls, read=last.usage.input_tokens, wrote=last.usage.output_tokens),
         ]  # fmt: skip
         if last.flagged:
-            lines.append(say("index_flagged", desk.locale, count=last.flagged))
+            flagged = say("index_flagged", desk.locale, count=last.flagged)
+            if arguments.json:  # the shape has no place for it, and "done" would hide it
+                print(lines[0], flagged, file=sys.stderr)
+            lines.append(flagged)
         desk.show(shapes.indexed(card, last, seconds, state), lines)
         if error is not None:
             print(explain(error, desk.locale)[1], file=sys.stderr)

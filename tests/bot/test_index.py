@@ -58,6 +58,13 @@ async def test_what_failed_is_done_by_a_refresh(tmp_path: Path, book: Path) -> N
         assert "3 of 3" in ran.out
         assert "--refresh" in ran.out
         assert len(fake.chats) == 4
+        told = await _index(
+            fake, tmp_path / "data", book, "--json"
+        )  # a program is told "done"; whoever reads along is told
+        assert (told.code, told.objects[0]["state"]) == (0, "done")
+        assert "3 of 3" in told.sentence
+        assert "--refresh" in told.sentence
+        assert len(fake.chats) == 4
     async with FakeOpenAI(summarise) as fake:
         ran = await _index(fake, tmp_path / "data", "--refresh", book)
         assert len(fake.chats) == 1
