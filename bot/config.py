@@ -372,7 +372,7 @@ def _read_file(name: str | None) -> dict[str, str]:
         return {}
     path = Path(name).expanduser()
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin it with a mark
     except OSError as error:
         raise OperatorError("config_unreadable", path=str(path), reason=error.strerror or "") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -57,6 +57,12 @@ def test_a_wrong_settings_file_is_one_sentence(tmp_path: Path, text: str, key: s
     assert str(file) in say(key, None, **caught.value.params)
 
 
+def test_a_settings_file_may_begin_with_the_mark_that_some_editors_write(tmp_path: Path) -> None:
+    file = tmp_path / "loccit.toml"
+    file.write_text('locale = "es"\n', encoding="utf-8-sig")
+    assert read_config({"HOME": "/h", "LOCCIT_CONFIG": str(file)}).locale == "es"
+
+
 def test_a_settings_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="config_unreadable"):
         read_config({"LOCCIT_CONFIG": str(tmp_path / "none.toml")})
