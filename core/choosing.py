@@ -10,7 +10,6 @@ from core.model import BookCard, Question
 SHORTEST_ID = 8
 """Characters of a book id that are enough to name it."""
 _NUMBER = re.compile(r"\d{1,6}")
-_ID = re.compile(r"[0-9a-f]{64}")
 _LONGEST = 80
 """Characters of the reader's words, and of a title, that a refusal repeats."""
 _CHOICES = 8
@@ -20,8 +19,7 @@ _CHOICES = 8
 def chosen(shelf: Sequence[BookCard], choice: str | None) -> BookCard:
     """The book that `choice` names; None = the one in use or the only one.
 
-    Raises Missing: `no_book`, `no_such_book`, `which_book` (more than one fits, or none was chosen of several), and
-    `book_removed` for the whole id of a book that is not here: nobody types that, an old button says it.
+    Raises Missing: `no_book`, `no_such_book`, `which_book` (more than one fits, or none was chosen of several).
     """
     if not shelf:
         raise Missing("no_book")
@@ -31,8 +29,6 @@ def chosen(shelf: Sequence[BookCard], choice: str | None) -> BookCard:
         found = _matches(shelf, choice.strip())
     if len(found) == 1:
         return found[0]
-    if choice is not None and _ID.fullmatch(choice):
-        raise Missing("book_removed")
     named = [f"{shelf.index(card) + 1}. {card.title[:_LONGEST]}" for card in (found or shelf)]
     titles = " · ".join([*named[:_CHOICES], *(["…"] if len(named) > _CHOICES else [])])
     raise Missing("which_book" if found else "no_such_book", titles=titles, choice=(choice or "")[:_LONGEST])

@@ -23,7 +23,7 @@ from core.desk import (
 from core.desk.asking import asked
 from core.desk.keys import Action, Visit
 from core.desk.writing import sentence
-from core.errors import ReaderError
+from core.errors import Missing, ReaderError
 from core.model import Question, Reply
 from core.strings import say
 
@@ -38,13 +38,23 @@ async def press(visit: Visit, id: str, event: str) -> Reply | Question:
         return await notes.moved(visit, id)
     if notes.is_note(id) or await visit.club.passages.is_note(id):
         return await notes.opened(visit, id)
-    return await act(visit, await visit.club.post.pressed(visit.conversation, visit.reader, id), event)
+    return await _done(visit, await visit.club.post.pressed(visit.conversation, visit.reader, id), event)
 
 
 async def fill(visit: Visit, id: str, written: str, event: str) -> Reply | Question:
     """Do what the button with this id says, with what was written into its form."""
     action = await visit.club.post.pressed(visit.conversation, visit.reader, id)
-    return await act(visit, {**action, "written": written}, event)
+    return await _done(visit, {**action, "written": written}, event)
+
+
+async def _done(visit: Visit, action: Action, event: str) -> Reply | Question:
+    """A button names its book by an id, which no sentence shows: the book was here when the button was made."""
+    try:
+        return await act(visit, action, event)
+    except Missing as missing:
+        if missing.key == "no_such_book" and missing.params.get("choice") == action.get("book"):
+            raise Missing("book_removed") from missing
+        raise
 
 
 async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
