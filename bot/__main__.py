@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
@@ -76,10 +76,22 @@ def _command(arguments: argparse.Namespace, config: "Config") -> int:
 
     make_folder(config.data)
     start_logs(config.data, verbose=config.verbose)
-    with importing():
-        command = import_module(f"bot.commands.{arguments.module}")
-    code: int = command.run(arguments, config)
+    with _reading_ahead(arguments, config):
+        with importing():
+            command = import_module(f"bot.commands.{arguments.module}")
+        code: int = command.run(arguments, config)
     return code
+
+
+def _reading_ahead(arguments: argparse.Namespace, config: "Config") -> AbstractContextManager[None]:
+    """`text` of a file that is new: a child reads it while everything else is loaded, which takes about as long."""
+    if arguments.command != "text":
+        return nullcontext()
+    from pathlib import Path
+
+    from core.formats.ahead import reading_ahead
+
+    return reading_ahead(Path(arguments.books[0]), arguments.password, config.data / "ranks")
 
 
 def parser() -> argparse.ArgumentParser:

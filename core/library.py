@@ -2,17 +2,17 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator, Callable
-from contextlib import ExitStack, aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from core import formats
 from core.arrivals import Arrivals
 from core.errors import BadBook, BrokenPromise, Missing, ReaderError
 from core.formats import recognition
-from core.model import Accepted, BookCard, Contents, LibraryEvent, Notice, ParsedBook, Reading, Ready, Refused, Upload
+from core.formats.reading import MAX_UPLOAD, Read, reading
+from core.model import Accepted, BookCard, Contents, LibraryEvent, Notice, Reading, Ready, Refused, Upload
 from core.retrieval.ranks import Ranks
 from core.store import Store, UploadRow
 
@@ -43,8 +43,8 @@ class Library:
         size = await asyncio.to_thread(_size, upload.path)
         if size == 0:
             raise BadBook("book_empty")
-        if size > formats.MAX_UPLOAD:
-            raise BadBook("book_too_large", size=-(-size // 1_000_000), limit=formats.MAX_UPLOAD // 1_000_000)
+        if size > MAX_UPLOAD:
+            raise BadBook("book_too_large", size=-(-size // 1_000_000), limit=MAX_UPLOAD // 1_000_000)
         channel = await self._store.shelf.channel(upload.conversation, self._now())
         with self.arrivals.expecting(channel, upload.filename):
             sha256 = await self._store.originals.put(upload.path)
@@ -91,7 +91,8 @@ class Library:
                     contents = await self._read(sha256, title, password, accept_partial)
                 elif not known and await self._asks_something(row, contents):
                     yield Reading("extract")
-                    await self._box(sha256, None, password, accept_partial)
+                    async with self._box(sha256, None, password, accept_partial):
+                        pass  # it was readable
         except (ReaderError, BrokenPromise) as error:
             await self._store.inbox.fail_upload(event, Notice(error.key, error.params), self._now())
             if replaces is not None:
@@ -129,32 +130,38 @@ class Library:
         return found
 
     async def _read(self, sha256: str, title: str, password: str | None, accept_partial: bool) -> Contents:
-        """Extract in the boxed child, keep the rank table it built, store everything in one transaction.
+        """Extract in the boxed child, keep the rank table it builds, store everything in one transaction.
 
+        What is stored is made ready while the child is at the table; nothing is written before that is whole.
         `title` is that of a book that does not say its own.
         """
         rank = self._ranks.path(sha256, "new")
         await asyncio.to_thread(rank.parent.mkdir, parents=True, exist_ok=True)
-        book = await self._box(sha256, rank, password, accept_partial)
-        if not book.title:
-            book = replace(book, title=title)
-        await self._store.books.save(sha256, book, self._now())
+        async with self._box(sha256, rank, password, accept_partial) as read:
+            book = read.book if read.book.title else replace(read.book, title=title)
+            await self._store.books.save(sha256, book, self._now(), after=read.ranked)
         await asyncio.to_thread(rank.replace, self._ranks.path(sha256, book.text_version))
         contents = await self._store.books.contents(sha256, book.text_version)
         if contents is None:
             raise BrokenPromise("book_not_stored")
         return contents
 
-    async def _box(self, sha256: str, rank: Path | None, password: str | None, accept_partial: bool) -> ParsedBook:
+    @asynccontextmanager
+    async def _box(
+        self, sha256: str, rank: Path | None, password: str | None, accept_partial: bool
+    ) -> AsyncIterator[Read]:
         """The book as the boxed child reads it, with recognised pages where that is allowed."""
         path = await self._store.originals.checked(sha256)
-        async with self._children:
+        async with self._children, AsyncExitStack() as box:
             try:
-                return await formats.read(path, rank_path=rank, password=password, accept_partial=accept_partial)
+                read = await box.enter_async_context(
+                    reading(path, rank_path=rank, password=password, accept_partial=accept_partial, sha256=sha256)
+                )
             except BadBook as error:
                 if error.key not in ("book_is_scan", "book_half_scan") or not self._recognise:
                     raise
-                return await self._recognised(path, rank)
+                read = await box.enter_async_context(self._recognised(path, rank))
+            yield read
 
     async def _asks_something(self, row: UploadRow, contents: Contents) -> bool:
         """Whether a PDF known from another channel wants a password, or a word about its picture pages, from this one too.
@@ -163,13 +170,15 @@ class Library:
         """
         return bool(contents.blind) or await asyncio.to_thread(_may_be_locked, self._store.originals.path(row.sha256))
 
-    async def _recognised(self, path: Path, rank: Path | None) -> ParsedBook:
+    @asynccontextmanager
+    async def _recognised(self, path: Path, rank: Path | None) -> AsyncIterator[Read]:
         """Picture pages read by machine. The copy with the text layer is only read, never kept."""
         with tempfile.TemporaryDirectory(prefix="loccit-") as folder:
             copy = Path(folder) / "recognised.pdf"
             await recognition.recognise(path, copy, self._recognise)
-            book = await formats.read(copy, rank_path=rank, accept_partial=True)
-        return replace(book, machine_read=True)
+            async with reading(copy, rank_path=rank, accept_partial=True) as read:
+                read.book = replace(read.book, machine_read=True)
+                yield read
 
     async def _drop_unused(self, sha256: str) -> None:
         """Delete the original of a failed upload, unless a book or another upload needs it."""

@@ -1,86 +1,67 @@
-"""The outside of the box: starts a child process for a book, gives it jobs, and turns every way it can fail into one sentence."""
+"""The outside of the box: gives a child process jobs, and turns every way it can fail into one sentence."""
 
 import asyncio
 import json
 import logging
-import os
 import signal
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from functools import partial
+from subprocess import Popen
 from typing import Any, Self
 
-import core
 from core import errors
-from core.errors import BadBook, LoccitError, OperatorError
+from core.errors import BadBook, LoccitError
+from core.formats.process import BoxLimits, end, kill, line, start
+
+__all__ = ["Box", "BoxLimits"]
 
 _log = logging.getLogger(__name__)
-_BOOT = "import sys; sys.path[:] = sys.argv[1:]; from core.formats.child import main; main()"
 _BUFFER = 1 << 20
 _LOGGED = 20
 """Lines of a child's standard error that are logged; the rest is thrown away."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoxLimits:
-    """What one child may use."""
-
-    memory: int = 1 << 30
-    """Bytes of address space."""
-    cpu: int = 30
-    """Seconds, over all its jobs."""
-    wall: float = 30.0
-    """Seconds, for each job."""
-    output: int = 200_000_000
-    """Bytes of one reply: 20 M characters of the widest script, with runs and contents."""
-    file_size: int = 512_000_000
-    """Bytes of a file it writes (the rank table)."""
-
-
 class Box:
     """One child process. `async with Box(...) as box: await box.ask({...})`; leaving kills it, whatever it is doing."""
 
-    def __init__(self, limits: BoxLimits) -> None:
+    def __init__(self, limits: BoxLimits, process: Popen[bytes] | None = None) -> None:
+        """`process`: a child of these limits that `start` has started; by itself the box starts one of its own."""
         self._limits = limits
-        self._process: asyncio.subprocess.Process | None = None
+        self._process = process
+        self._jobs: asyncio.WriteTransport | None = None
+        self._replies: asyncio.StreamReader | None = None
+        self._pipes: list[asyncio.ReadTransport] = []
         self._errors: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        # -I and -S: no environment, no user folder, no start-up hooks; the child gets our own module paths instead.
-        paths = [str(Path(core.__file__).parents[1]), *filter(None, sys.path)]
+        process = self._process = self._process or start(self._limits)
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, *paths,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env={},
-                cwd="/",
-                limit=_BUFFER,
-                start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:
-            _log.error("box: no child process could be started: %s", error)
-            raise OperatorError("box_not_started") from error
-        self._errors = asyncio.create_task(_log_errors(self._process))
-        limits = asdict(self._limits)
-        self._write({name: limits[name] for name in ("memory", "cpu", "file_size")})
+            self._jobs, _ = await asyncio.get_running_loop().connect_write_pipe(asyncio.BaseProtocol, process.stdin)
+            self._replies = await self._connect(process.stdout)
+            self._errors = asyncio.create_task(_log_errors(await self._connect(process.stderr)))
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
+
+    async def _connect(self, pipe: Any) -> asyncio.StreamReader:
+        reader = asyncio.StreamReader(_BUFFER)
+        protocol = partial(asyncio.StreamReaderProtocol, reader)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(protocol, pipe)
+        self._pipes.append(transport)
+        return reader
 
     async def __aexit__(self, *_: object) -> None:
         if self._process is None:
             return
-        self._kill()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        if self._process.stdout is not None:
-            while await self._process.stdout.read(1 << 16):
-                pass  # a pipe is only closed once it has been read to its end
-        await self._process.wait()
+        kill(self._process)
         if self._errors is not None:
             await self._errors
+        if self._jobs is not None and not self._jobs.is_closing():  # it sees by itself that the child is dead
+            self._jobs.abort()
+        for pipe in self._pipes:
+            pipe.close()
+        await asyncio.to_thread(end, self._process)
 
     @property
     def pid(self) -> int:
@@ -91,9 +72,18 @@ class Box:
 
         After a failure other than an answered one the child is dead.
         """
+        self.tell(job)
+        return await self.answer()
+
+    def tell(self, job: Mapping[str, Any]) -> None:
+        """Give it a job; it does one after the other, and each is to be followed by an `answer`."""
+        if self._jobs is not None:
+            self._jobs.write(line(job))
+
+    async def answer(self) -> Any:
+        """What it answers to the first job that has had no answer yet. Raises as `ask`."""
         try:
             async with asyncio.timeout(self._limits.wall):
-                self._write(job)
                 data = await self._receive()
         except TimeoutError:
             self._kill()
@@ -110,21 +100,16 @@ class Box:
             _log.warning("box: the child's reply makes no sense")
             raise BadBook("book_broken") from None
 
-    def _write(self, message: Mapping[str, Any]) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-
     async def _receive(self) -> bytes | None:
         """One reply; None when the child ends before it is whole."""
-        stream = self._process.stdout if self._process is not None else None
-        if stream is None:
+        if self._replies is None:
             return None
         try:
-            length = int(await stream.readuntil(b"\n"))
+            length = int(await self._replies.readuntil(b"\n"))
             if not 0 <= length <= self._limits.output:
                 self._kill()
                 raise BadBook("book_too_much_output")
-            return await stream.readexactly(length)
+            return await self._replies.readexactly(length)
         except asyncio.IncompleteReadError:
             return None
         except (asyncio.LimitOverrunError, ValueError):
@@ -133,7 +118,7 @@ class Box:
 
     async def _failure(self) -> BadBook:
         """The sentence for a child that ended on its own."""
-        status = await self._process.wait() if self._process is not None else 0
+        status = await asyncio.to_thread(self._process.wait) if self._process is not None else 0
         _log.info("box: the child ended with status %s", status)
         if status == -signal.SIGXCPU:
             return BadBook("book_too_slow", seconds=self._limits.cpu)
@@ -142,22 +127,19 @@ class Box:
         return BadBook("book_broken")
 
     def _kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process is not None:
+            kill(self._process)
 
 
-async def _log_errors(process: asyncio.subprocess.Process) -> None:
+async def _log_errors(said: asyncio.StreamReader) -> None:
     """What a child says on standard error goes to the log, and nowhere else. It never holds up the child."""
-    if process.stderr is None:
-        return
     lines = 0
     buffered = b""
-    while chunk := await process.stderr.read(1 << 16):
+    while chunk := await said.read(1 << 16):
         buffered = (buffered + chunk)[-(1 << 16) :]
         *whole, buffered = buffered.split(b"\n")
-        for line in whole[: max(0, _LOGGED - lines)]:
-            _log.debug("box: %s", line.decode("utf-8", "replace")[:300])
+        for said_line in whole[: max(0, _LOGGED - lines)]:
+            _log.debug("box: %s", said_line.decode("utf-8", "replace")[:300])
         lines += len(whole)
 
 

@@ -6,6 +6,7 @@ It limits itself before it looks at any book. A reply is one line with the lengt
 
 import ctypes
 import errno
+import hashlib
 import json
 import logging
 import os
@@ -16,15 +17,20 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from core.errors import BadBook, LoccitError, OperatorError
 from core.formats.extracted import Extracted
 from core.formats.sniff import Kind, refusal, sniff
 
+if TYPE_CHECKING:
+    from core.model import ParsedBook
+
 _log = logging.getLogger(__name__)
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _NO_NEW_PRIVILEGES = 38
+_books: list["ParsedBook"] = []
+"""The one that was read last, for its rank table."""
 
 
 def main() -> None:
@@ -93,7 +99,7 @@ def _peak() -> int:
 
 
 def _read(job: dict[str, Any]) -> dict[str, Any]:
-    """Extract, assemble, rank. With `timing` also what it cost: seconds of each part, and the process's peak memory."""
+    """Extract and assemble: the book. With `timing` also what it cost, in seconds, and the process's peak memory."""
     started = time.perf_counter()
     path = Path(job["path"])
     kind = sniff(path)
@@ -104,28 +110,44 @@ def _read(job: dict[str, Any]) -> dict[str, Any]:
     extracted = reader(path)
     extracted_at = time.perf_counter()
     from core.formats.assemble import assemble
-
-    book = assemble(extracted)
-    assembled = time.perf_counter()
-    if job.get("rank_path"):
-        from core.ranking import build
-
-        try:
-            build(Path(job["rank_path"]), book)
-        except (OSError, sqlite3.Error) as failure:
-            raise _disk_error(failure) from failure
     from core.formats.wire import pack
 
+    book = assemble(extracted)
+    _books[:] = [book]
     packed = pack(book)
     if job.get("timing"):
         packed["timing"] = {
             "import": imported - started,
             "extract": extracted_at - imported,
-            "assemble": assembled - extracted_at,
-            "rank": time.perf_counter() - assembled,
+            "assemble": time.perf_counter() - extracted_at,
             "peak_kilobytes": _peak(),
         }
     return packed
+
+
+def _rank(job: dict[str, Any]) -> dict[str, Any]:
+    """Write the rank table of the book that was read last."""
+    from core.ranking import build
+
+    started = time.perf_counter()
+    try:
+        build(Path(job["path"]), _books[0])
+    except (OSError, sqlite3.Error) as failure:
+        raise _disk_error(failure) from failure
+    return {"timing": {"rank": time.perf_counter() - started, "peak_kilobytes": _peak()}}
+
+
+def _hash(job: dict[str, Any]) -> str:
+    """The SHA-256 of a file, in hex; "" when it cannot be read. A table of these bytes in `tables` ends the process."""
+    try:
+        with open(job["path"], "rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+    with suppress(KeyError, OSError):
+        if any(name.startswith(sha256) for name in os.listdir(job["tables"])):
+            raise SystemExit
+    return sha256
 
 
 def _reader(kind: Kind, job: dict[str, Any]) -> Callable[[Path], Extracted]:
@@ -178,4 +200,9 @@ def _picture(job: dict[str, Any]) -> Any:
     return answer(job)
 
 
-_COMMANDS: dict[str, Callable[[dict[str, Any]], Any]] = {"read": _read, "picture": _picture}
+_COMMANDS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "read": _read,
+    "rank": _rank,
+    "hash": _hash,
+    "picture": _picture,
+}

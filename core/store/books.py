@@ -1,7 +1,7 @@
 """Books as read: text in hashed pieces, runs, structure, segments; one extraction per (content, text version)."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 from weakref import WeakValueDictionary
@@ -75,8 +75,13 @@ class Books:
         """Held in this process by whoever makes something of a book that is made once; keep the lock while it is used."""
         return self._locks.setdefault((sha256, text_version), asyncio.Lock())
 
-    async def save(self, sha256: str, book: ParsedBook, at: datetime) -> None:
-        """Store a book whole or not at all. The same (content, text version) again changes nothing."""
+    async def save(
+        self, sha256: str, book: ParsedBook, at: datetime, *, after: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Store a book whole or not at all. The same (content, text version) again changes nothing.
+
+        `after` is awaited once all is ready to be written; when it fails, nothing is.
+        """
         # off the event loop: hashing twenty million characters takes a while
         structure, files, texts = await asyncio.to_thread(
             lambda: (pack_structure(book), spine_files(book), pieces(book))
@@ -113,6 +118,8 @@ class Books:
             }
             for segment in map(clean_segment, book.segments)
         ]
+        if after is not None:
+            await after()
         async with self._engines.write() as connection:
             await insert_new(connection, schema.book, {"sha256": sha256, "created_at": at})
             extraction = await insert_new(connection, schema.extraction, facts)

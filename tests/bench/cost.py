@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.formats import read
+from core.formats.reading import read
 from core.model import ParsedBook
 from tests.bench.qa import records
 from tests.books.stories import assembled

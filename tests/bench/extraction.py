@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from core.formats import Box, BoxLimits
+from core.formats.box import Box, BoxLimits
 from tests.parts import SHARED
 
 RUNS = 5
@@ -33,7 +33,7 @@ def raw(path: Path) -> float:
 async def boxed(path: Path) -> dict[str, Any]:
     """What the child says it cost."""
     async with Box(BoxLimits()) as box:
-        packed = await box.ask({"do": "read", "path": str(path), "rank_path": None, "timing": True})
+        packed = await box.ask({"do": "read", "path": str(path), "timing": True})
     timing: dict[str, Any] = packed["timing"]
     return timing
 

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from core.errors import LoccitError
-from core.formats import read
+from core.formats.reading import read
 from core.strings import say
 from tests.books.mutations import mutate
 from tests.parts import SHARED

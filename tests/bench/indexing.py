@@ -21,8 +21,9 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from core import formats, words
+from core import words
 from core.errors import BadBook
+from core.formats.reading import read
 from core.ledgered import Ledgered
 from core.llm import OpenAIChat, Provider
 from core.retrieval.standins import summarised_segments
@@ -64,7 +65,7 @@ def _reply(request: JsonObject) -> Reply:
 async def measure(path: Path, folder: Path) -> bool:
     """Index one book and print what it cost; True when every mark is met."""
     try:
-        book = await formats.read(path, rank_path=folder / f"{path.stem}.rank")
+        book = await read(path, rank_path=folder / f"{path.stem}.rank")
     except BadBook as error:
         print(f"| {path.stem} |{' |' * 9} {error.key} |")
         return True

@@ -15,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from core import formats
 from core.errors import LoccitError
+from core.formats.reading import read
 from core.model import ParsedBook, Span
 from core.store import Store
 from core.store.structure import PIECE
@@ -33,7 +33,7 @@ async def _shared(most: int) -> list[ParsedBook]:
     for path in found:
         if len(books) < most and path.suffix in {".epub", ".pdf", ".txt", ".html", ".fb2", ".docx", ".md"}:
             try:
-                books.append(await formats.read(path, rank_path=None, accept_partial=True))
+                books.append(await read(path, rank_path=None, accept_partial=True))
             except LoccitError:
                 continue
     return books

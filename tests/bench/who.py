@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from core.formats import read
+from core.formats.reading import read
 from tests.clubs import ROOM, open_club
 from tests.names import Scan, chapters, frequent
 from tests.parts import SHARED

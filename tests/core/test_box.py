@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from core.errors import BadBook, OperatorError
-from core.formats import MAX_UPLOAD, Box, BoxLimits, read
+from core.formats.box import Box, BoxLimits
+from core.formats.reading import MAX_UPLOAD, read, reading
 from core.formats.wire import pack, unpack
 from core.model import Notice, PageMark, ParsedBook
 from core.strings import LOCALES, say
 from tests.books.builders import page, write_epub
+from tests.core.children import alive, children
 from tests.parts import SHARED, needs_shared
 
 HOSTILE = SHARED / "books" / "hostile" if SHARED else Path("none")
@@ -25,14 +27,6 @@ ROWS: list[dict[str, Any]] = json.loads((HOSTILE / "manifest.json").read_text())
 
 def small(tmp_path: Path) -> Path:
     return write_epub(tmp_path / "b.epub", {"a.xhtml": page("<h1>One</h1><p>The lamp is lit.</p>")})
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def facts_of(pid: int) -> tuple[dict[str, str], bytes]:
@@ -84,7 +78,7 @@ async def test_a_locked_file_opens_with_its_password_only() -> None:
 async def test_the_child_needs_no_rights_no_environment_and_little_memory() -> None:
     async with Box(BoxLimits()) as box:
         path = str(HOSTILE.parent / "hamlet.epub")
-        packed = await box.ask({"do": "read", "path": path, "rank_path": None, "timing": True})
+        packed = await box.ask({"do": "read", "path": path, "timing": True})
         limits, environment = facts_of(box.pid)
         assert os.readlink(f"/proc/{box.pid}/cwd") == "/"
     assert environment == b""
@@ -100,7 +94,7 @@ async def test_the_child_leaves_the_network_or_says_that_it_cannot(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with Box(BoxLimits()) as box:
-        await box.ask({"do": "read", "path": str(small(tmp_path)), "rank_path": None})
+        await box.ask({"do": "read", "path": str(small(tmp_path))})
         apart = os.readlink(f"/proc/{box.pid}/ns/net") != os.readlink("/proc/self/ns/net")
     assert apart or "network" in caplog.text
 
@@ -112,6 +106,21 @@ async def test_a_book_comes_with_its_rank_table(tmp_path: Path) -> None:
     assert book.runs
     assert book.segments
     assert (tmp_path / "ranks.db").stat().st_size > 0
+
+
+async def test_the_book_is_there_before_its_table_and_whoever_leaves_early_gets_none(tmp_path: Path) -> None:
+    ranks = tmp_path / "ranks"
+    ranks.mkdir()
+    async with reading(small(tmp_path), rank_path=ranks / "r.db") as found:
+        running = children()
+        assert found.book.runs
+    assert not any(map(alive, running))
+    assert [file for file in ranks.iterdir() if file.suffix == ".new"] == []
+    async with reading(small(tmp_path), rank_path=ranks / "r.db") as found:
+        await found.ranked()
+        assert [file.name for file in ranks.iterdir()] == ["r.db"]
+    async with reading(small(tmp_path), rank_path=None) as found:
+        await found.ranked()
 
 
 async def test_parsing_twice_gives_the_same_hashes(tmp_path: Path) -> None:
@@ -138,7 +147,7 @@ async def test_too_much_time_is_one_sentence_and_the_child_is_dead(tmp_path: Pat
     path = write_epub(tmp_path / "slow.epub", {"a.xhtml": page("<div>" * 90_000 + "x" + "</div>" * 90_000)})
     async with Box(BoxLimits(wall=1.0)) as box:
         with pytest.raises(BadBook) as caught:
-            await box.ask({"do": "read", "path": str(path), "rank_path": None})
+            await box.ask({"do": "read", "path": str(path)})
         assert caught.value.key == "book_too_slow"
     assert not alive(box.pid)
     with pytest.raises(BadBook) as caught:
@@ -174,7 +183,7 @@ async def test_a_child_that_breaks_is_one_sentence_and_its_reasons_stay_in_the_l
 
 
 async def test_one_child_takes_several_jobs(tmp_path: Path) -> None:
-    job = {"do": "read", "path": str(small(tmp_path)), "rank_path": None}
+    job = {"do": "read", "path": str(small(tmp_path))}
     empty = tmp_path / "empty"
     empty.touch()
     async with Box(BoxLimits()) as box:
@@ -188,33 +197,18 @@ async def test_a_cancelled_read_kills_its_child_and_leaves_no_table(tmp_path: Pa
     path = write_epub(tmp_path / "slow.epub", {"a.xhtml": page("<div>" * 90_000 + "x" + "</div>" * 90_000)})
     ranks = tmp_path / "ranks"
     ranks.mkdir()
-    reading = asyncio.create_task(read(path, rank_path=ranks / "r.db"))
-    children: list[int] = []
+    task = asyncio.create_task(read(path, rank_path=ranks / "r.db"))
+    found: list[int] = []
     for _ in range(1000):
         await asyncio.sleep(0.01)
-        if children := _children():
+        if found := children():
             break
-    assert children
-    reading.cancel()
+    assert found
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await reading
-    assert not any(map(alive, children))
+        await task
+    assert not any(map(alive, found))
     assert list(ranks.iterdir()) == []
-
-
-def _children() -> list[int]:
-    """Processes started by this one that run the inside of the box."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                command = (entry / "cmdline").read_bytes()
-            except (OSError, ValueError, IndexError):
-                continue
-            if parent == os.getpid() and b"core.formats.child" in command:
-                found.append(int(entry.name))
-    return found
 
 
 async def test_a_table_that_cannot_be_written_is_the_operators_business(tmp_path: Path) -> None:
@@ -229,7 +223,7 @@ async def test_no_library_of_another_format_is_loaded_for_a_book(tmp_path: Path)
         "import sys; from pathlib import Path; from core.formats.child import _read\n"
         "_read({'do': 'read', 'path': sys.argv[1]})\n"
         "print([name for name in ('pymupdf', 'fitz', 'mammoth', 'markdown_it', 'selectolax', 'sqlalchemy',"
-        " 'charset_normalizer') if name in sys.modules])"
+        " 'charset_normalizer', 'asyncio') if name in sys.modules])"
     )
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-c", code, str(small(tmp_path)), stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]

@@ -1,14 +1,16 @@
 """Journey 1: nothing half stored, the same bytes once, the choice to go on, recognition where it is allowed, page pictures."""
 
+import hashlib
 import os
+import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from core.errors import BadBook, Missing
-from core.model import LibraryEvent, Ready, Refused, Upload
+from core.errors import BadBook, Missing, OperatorError
+from core.model import LibraryEvent, Reading, Ready, Refused, Upload
 from tests.books import pdfs
 from tests.books.lantern_epub import lantern_house
 from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, open_club
@@ -42,6 +44,24 @@ async def test_a_file_that_is_no_book_leaves_nothing_behind(tmp_path: Path) -> N
         assert await club.club.shelf(ROOM) == ()
     assert originals(tmp_path / "data") == []
     assert list((tmp_path / "data" / "ranks").glob("*")) == []
+
+
+async def test_a_book_whose_rank_table_cannot_be_written_is_not_stored_and_is_taken_up_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    book = lantern_house(tmp_path)
+    sha256 = hashlib.sha256(book.read_bytes()).hexdigest()
+    in_the_way = tmp_path / "data" / "ranks" / f"{sha256}-new.rank"
+    (in_the_way / "full").mkdir(parents=True)
+    async with open_club(tmp_path / "data") as club:
+        with pytest.raises(OperatorError, match="data_unwritable"):
+            await add(club, book)
+        assert await club.store.books.contents(sha256) is None
+    shutil.rmtree(in_the_way)
+    async with open_club(tmp_path / "data") as club:
+        assert [type(step) async for step in club.club.resume(ROOM.platform)] == [Reading, Ready]
+        assert (await club.ask("Who kept the lighthouse log in green ink?")).answer.footnotes
+    assert [path.suffix for path in (tmp_path / "data" / "ranks").iterdir()] == [".rank"]
 
 
 async def test_the_same_bytes_are_read_once_and_a_second_channel_is_not_told(tmp_path: Path) -> None:

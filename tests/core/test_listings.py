@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from core.formats import read
+from core.formats.reading import read
 from core.limits import find_listings
 from core.model import Chapter, Foretold, PageMark, ParsedBook, Position, TocEntry
 from tests.parts import SHARED, needs_shared

@@ -23,6 +23,19 @@ async def test_a_book_comes_back_as_it_was_saved(store: Store) -> None:
     assert await store.books.segments(sha(1), "1") == book.segments
 
 
+async def test_a_book_is_written_only_after_what_its_caller_waits_for(store: Store) -> None:
+    async def fails() -> None:
+        raise Missing("nothing")
+
+    async def looks() -> None:
+        assert await store.books.contents(sha(1)) is None
+
+    with pytest.raises(Missing):
+        await store.books.save(sha(1), book_of("It was a bear."), NOON, after=fails)
+    await store.books.save(sha(1), book_of("It was a bear."), NOON, after=looks)
+    assert await store.books.contents(sha(1)) is not None
+
+
 async def test_contents_hold_the_structure_without_the_text(store: Store) -> None:
     book = book_of("It was a bear.", "", "Then it left.")
     await store.books.save(sha(1), book, NOON)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core import formats, tags, words
+from core import tags, words
 from core.errors import LoccitError, OperatorError, UpstreamError
+from core.formats.reading import read
 from core.ledgered import Ledgered
 from core.model import ChatRequest, ParsedBook, Segment, Span, Usage
 from core.prompts import load
@@ -269,7 +270,7 @@ async def test_segments_without_text_stay_flagged_without_a_call(store: Store) -
 @needs_shared
 async def test_war_and_peace_costs_few_calls_and_little_more_than_its_text(sqlite_store: Store) -> None:
     assert SHARED is not None
-    book = await formats.read(SHARED / "books" / "war-and-peace.epub", rank_path=None)
+    book = await read(SHARED / "books" / "war-and-peace.epub", rank_path=None)
     model = ScriptedModel(_first)
     await _run(sqlite_store, model, book=replace(book, text_version="1"))
     assert len(model.requests) <= 1.3 * book.characters / 18_000

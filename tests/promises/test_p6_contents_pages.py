@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from core import tags
 from core.errors import Missing
-from core.formats import read
+from core.formats.reading import read
 from core.limits import find_listings
 from core.model import ChatRequest, ParsedBook, Position, Question, Span, SpineFile
 from core.passages import open_passage
