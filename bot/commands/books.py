@@ -15,11 +15,11 @@ def run(arguments: Namespace, config: Config) -> int:
 
     def text(desk: Desk, card: BookCard) -> None:
         book = desk.do(desk.club.dump(HERE, card.sha256))
-        desk.show(shapes.text(card, book, desk.locale), view.whole(book))
+        desk.show(lambda: shapes.text(card, book, desk.locale), lambda: view.whole(book))
 
     def passage(desk: Desk, card: BookCard) -> None:
         found = desk.do(desk.club.passages.open_tag(HERE, card.sha256, typed(arguments.tag), locale=desk.locale))
-        desk.show(shapes.passage(found), view.passage(found, desk.look))
+        desk.show(lambda: shapes.passage(found), lambda: view.passage(found, desk.look))
 
     def quote(desk: Desk, card: BookCard) -> None:
         reader = local_reader(desk.locale)
@@ -27,7 +27,7 @@ def run(arguments: Namespace, config: Config) -> int:
         _, found = desk.do(
             desk.club.passages.find_quote(HERE, wanted, card.sha256, limit_words=limit, reader=reader, private=True)
         )
-        desk.show(shapes.quote(found), view.quotes(card, found, desk.look))
+        desk.show(lambda: shapes.quote(found), lambda: view.quotes(card, found, desk.look))
 
     work = {"text": text, "passage": passage, "quote": quote}[arguments.command]
     return run_headless(arguments, config, lambda desk: each_book(desk, arguments.books, lambda card: work(desk, card)))

@@ -51,12 +51,12 @@ class Desk:
         )  # as the result of a task the whole book would be spelled out, each time, and thrown away
         return found[0]
 
-    def show(self, shape: Json, lines: Sequence[str]) -> None:
-        """Print a result: as JSON when that was asked for, otherwise for people."""
+    def show(self, shape: Callable[[], Json], lines: Callable[[], Sequence[str]]) -> None:
+        """Print a result: as JSON when that was asked for, otherwise for people. Only that one is made."""
         if self._json:
-            print_json(shape)
+            print_json(shape())
         else:
-            print_lines(lines)
+            print_lines(lines())
 
     @contextmanager
     def failures(self) -> Iterator[None]:

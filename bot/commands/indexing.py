@@ -43,7 +43,7 @@ def run(arguments: Namespace, config: Config) -> int:
             if arguments.json:  # the shape has no place for it, and "done" would hide it
                 print(lines[0], flagged, file=sys.stderr)
             lines.append(flagged)
-        desk.show(shapes.indexed(card, last, seconds, state), lines)
+        desk.show(lambda: shapes.indexed(card, last, seconds, state), lambda: lines)
         if error is not None:
             print(explain(error, desk.locale)[1], file=sys.stderr)
             desk.failed = True

@@ -25,7 +25,7 @@ def run(arguments: Namespace, config: Config) -> int:
         lines = view.answer(turn.answer, desk.look, dialogue=False)
         for note, passage in zip(turn.answer.footnotes, passages, strict=True):
             lines += ["", *view.note(passage, note.number, desk.look)]
-        desk.show(shapes.answer(turn, passages, desk.locale), lines)
+        desk.show(lambda: shapes.answer(turn, passages, desk.locale), lambda: lines)
 
     def work(desk: Desk) -> None:
         if arguments.question != "-":
