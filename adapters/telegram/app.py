@@ -335,9 +335,12 @@ class Service:
 
     async def _reply(self, heard: Heard, reply: Reply) -> None:
         where, place = conversation(heard), spot(heard)
-        alone = reply.private and await self._connection.may_whisper_unasked(heard.chat)
-        if alone and await self._passages.whisper(heard, reply):
-            return
+        if reply.private and heard.chat < 0:
+            asked = await self._connection.may_whisper_unasked(heard.chat)
+            if asked and await self._passages.whisper(heard, reply):
+                return
+            if reply.before is not None and await self._passages.may_whisper(heard.chat):
+                reply = reply.before
         if reply.ballot is not None and await self.ballots.show(where, place, heard.key, reply.ballot):
             return
         await deliveries.show(self._connection, where, place, heard.key, view.messages(reply), reply.turn)

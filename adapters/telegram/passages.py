@@ -75,7 +75,7 @@ class Passages:
     async def open(self, press: Press, reply: Reply, what: str) -> None:
         """Show a reply to who pressed; `what` names what a second press of the same button closes."""
         parts = view.messages(reply)
-        if not press.private and await self._may_whisper(press.chat):
+        if not press.private and await self.may_whisper(press.chat):
             sent = await self._whispered(press, parts, press.query)
             if sent is not None:
                 if sent:
@@ -88,7 +88,7 @@ class Passages:
 
     async def whisper(self, heard: Heard, reply: Reply) -> bool:
         """Answer a typed command for this member's eyes; False when that cannot be."""
-        if not await self._may_whisper(heard.chat):
+        if not await self.may_whisper(heard.chat):
             return False
         return await self._whispered(heard, view.messages(reply), None) is not None
 
@@ -108,7 +108,8 @@ class Passages:
 
     # Private messages in groups
 
-    async def _may_whisper(self, chat: int) -> bool:
+    async def may_whisper(self, chat: int) -> bool:
+        """Whether this chat shows what is for one member's eyes, as far as we know."""
         post = self._connection.club.post
         return not (await post.recall(PLATFORM, "whisper:never") or await post.recall(PLATFORM, f"whisper:not:{chat}"))
 

@@ -61,6 +61,11 @@ async def act(visit: Visit, action: Action) -> Reply:
             return await _shown(visit, await discussions.keep(visit.conversation, visit.reader, topic))
         case "another":
             return await _shown(visit, await discussions.another(visit.conversation, visit.reader, topic))
+        case "show":
+            draft = await discussions.mine(visit.conversation, visit.reader)
+            if draft is None:
+                raise ReaderError("unknown_button")
+            return await _shown(visit, draft)
         case "edit" if "written" in action:
             written = str(action["written"])
             return await _shown(visit, await discussions.rewrite(visit.conversation, visit.reader, topic, written))
@@ -101,7 +106,9 @@ async def _shown(visit: Visit, draft: Draft) -> Reply:
         {"do": "discuss", "how": "post", "discussion": draft.id},
     )
     rows.append(await visit.choices([posting], own=True))
-    return Reply(document, tuple(rows), private=True)
+    show: tuple[str, Action] = (say("discuss_show", visit.locale), {"do": "discuss", "how": "show"})
+    before = Reply(sentence("discuss_before", visit.locale), (await visit.choices([show], own=True),))
+    return Reply(document, tuple(rows), private=True, before=before)
 
 
 def _led(lead: str, document: Document) -> Document:

@@ -121,3 +121,5 @@ class Reply:
     """The id of a poll that takes no more votes: where the platform shows it in its own way, it is ended there."""
     form: Form | None = None
     """A form to open in place of showing this, where the platform has forms and there is still time for one."""
+    before: "Reply | None" = None
+    """What everybody may see instead, with a button that brings this: where only a press can be answered to one alone."""

@@ -289,3 +289,24 @@ async def test_letters_are_said_when_due_once_and_after_a_restart(tmp_path: Path
                 while await here.club.club.post.due("telegram"):  # noqa: ASYNC110  # rows
                     await asyncio.sleep(0.02)
         assert len(telegram.ours(chat)) == 1  # a letter that has nothing to say is done without a word
+
+
+async def test_a_draft_for_the_organiser_waits_behind_a_button_where_only_a_press_can_be_answered_to_one_alone(
+    tmp_path: Path,
+) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        await here.shelve(chat)
+        for _ in range(2):  # the draft is the same when it is asked for again
+            telegram.say(ana, chat, "/discuss")
+            await telegram.said(chat, "for your eyes only")
+            await here.settled()
+            shown = telegram.press(ana, chat, "Show the draft")
+            await telegram.told(shown, ana, chat, "Questions on The Lantern House")
+            await telegram.told(
+                telegram.press(bea, chat, "Show the draft"), bea, chat, "for the person it was shown to"
+            )
+            assert not any("Questions on The Lantern House" in text for text in telegram.texts(chat, bea))
+        telegram.press(ana, chat, "Post")
+        await telegram.said(chat, "1/")
