@@ -1,5 +1,6 @@
 """The next book at the desk: proposals, a poll with a button for each, the count when it is closed."""
 
+import re
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,6 +23,9 @@ _VOTE, _RANKED, _CLOSE, _REMOVE = (
     _spelled(key) for key in ("next_word_vote", "next_word_ranked", "next_word_close", "quotes_word_remove")
 )
 
+_NUMBER = re.compile(r"\d{1,6}")
+"""Of a proposal; longer ones are part of a title."""
+
 
 async def following(visit: Visit, words: str, event: str) -> Reply:
     """What is proposed or voted on; a title proposes it; `vote`, `close`, `remove 2` do what they say."""
@@ -33,7 +37,7 @@ async def following(visit: Visit, words: str, event: str) -> Reply:
         if visit.gather is not None:
             await visit.gather(await polls.closable(visit.conversation, visit.reader))
         return await _closed(visit, await polls.close(visit.conversation, visit.reader), undo=True)
-    if first.lower() in _REMOVE and rest.strip().isdecimal():
+    if first.lower() in _REMOVE and _NUMBER.fullmatch(rest.strip()):
         await polls.withdraw(visit.conversation, visit.reader, int(rest))
         return await _proposed(visit)
     if words:

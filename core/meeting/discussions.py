@@ -85,7 +85,7 @@ class Discussions:
         if words:
             source = source.up_to(f"finished {words}" if words.isdecimal() else words)
         if not await source.runs_between(Position(0, 0), source.end):
-            raise ReaderError("recap_nothing_read", title=card.title)
+            raise ReaderError("discuss_nothing_read", title=card.title)
         found, notices = await offered(means, conversation, reader, source, QUESTIONS + RESERVE)
         channel = await means.channel(conversation)
         contents = await means.store.books.contents(card.sha256, card.text_version)

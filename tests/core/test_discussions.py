@@ -290,7 +290,7 @@ async def test_no_planted_word_past_a_limit_reaches_the_model_a_question_or_the_
         try:
             draft = await command(club, "discuss")
         except ReaderError as error:
-            assert error.key == "recap_nothing_read"  # noqa: PT017
+            assert error.key == "discuss_nothing_read"  # noqa: PT017
             return
         await press(club, draft, "Post")
         replies = [draft, *(reply for _, reply in await drained(club)), await command(club, "wrap")]

@@ -43,7 +43,7 @@ async def said(club: TestClub, name: str, words: str, reader: Reader = KEEPER, *
 async def test_odd_words_are_answered_or_refused_in_a_sentence(club: TestClub, zone: str) -> None:
     await club.shelve(lantern_house())
     await said(club, "schedule", f"zone {zone}")
-    for name in (name for name in COMMANDS if name not in ("ask", "next")):
+    for name in (name for name in COMMANDS if name != "ask"):
         for number, words in enumerate(ODD):
             answer = await said(club, name, words, replace(KEEPER, locale=LOCALES[number % len(LOCALES)]))
             assert answer.strip(), (name, words[:40])
