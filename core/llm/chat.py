@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 
 _TAIL = 5.0
 """Seconds to wait for the usage once the reply has ended: it is worth little."""
+_LONGEST = 100_000
+"""Characters after which a reply is read no further: no answer is meant to be so long, and a model that repeats itself
+would go on until its time is over."""
 _LAST_BYTES = 0.2
 """Seconds to wait for the end of the response once all is said: a connection read to its end is used again."""
 
@@ -161,6 +164,10 @@ class OpenAIChat:
                 if failure is None and events.broken:
                     failure = UpstreamError("model_down")
                 if failure is not None:
+                    break
+                if reply.length > _LONGEST:
+                    log.warning("model %s: the reply would not end", self.name)
+                    reply.cut()
                     break
         if failure is None and not seen:
             failure = UpstreamError("model_down")  # 200 and nothing in it

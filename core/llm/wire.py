@@ -95,6 +95,8 @@ class Reply:
         self._usage: Mapping[str, Any] | None = None
         self._said: list[str] = []
         self._pairing = Pairing()
+        self.length = 0
+        """Characters of words and of calls so far."""
 
     def feed(self, chunk: Mapping[str, Any]) -> str:
         """Take one object of the stream; gives back the text it adds. Reasoning fields are not looked at."""
@@ -119,7 +121,12 @@ class Reply:
         text = self._pairing.feed(_text(delta.get("content")))
         if text:
             self._said.append(text)
+        self.length += len(text)
         return text
+
+    def cut(self) -> None:
+        """No more of it is read: it ends here as one that its length cut off."""
+        self._reason = "length"
 
     def finish(self) -> tuple[list[ToolCall], Finished]:
         """The whole calls and the end. A call cut off in the middle of its arguments is not a call."""
@@ -168,6 +175,7 @@ class Reply:
             slot.arguments = json.dumps(arguments, ensure_ascii=False)
         elif isinstance(arguments, str) and not (arguments == slot.arguments and is_complete(arguments)):
             slot.arguments += arguments
+            self.length += len(arguments)
 
     def _slot(self, index: Any, call_id: str, name: str) -> _Slot:
         last = self._slots[-1] if self._slots else None

@@ -191,3 +191,19 @@ async def test_a_reader_who_leaves_frees_the_place_and_the_connection() -> None:
         await stream.aclose()
         assert (await hear(chat))[0] == "Ink."
         await chat.close()
+
+
+@pytest.mark.parametrize("kind", ["words", "call"])
+async def test_a_reply_that_would_not_end_is_cut_like_one_that_its_length_cut_off(kind: str) -> None:
+    words = "The log was kept in green ink. " * 10_000
+    endless = Reply(words, cut=2_000) if kind == "words" else Reply(calls=[("find_in_book", f'{{"words": "{words}')])
+    async with FakeOpenAI([endless, Reply("Ink.")]) as fake:
+        chat = connect(fake, max_in_flight=1)
+        said, calls, finished = await hear(chat, WITH_TOOLS)
+        assert len(said) < 200_000  # a little more than allowed: what came with it
+        assert words.startswith(said)
+        assert calls == []
+        assert finished.reason == "length"
+        assert 0 < finished.usage.output_tokens < 70_000
+        assert (await hear(chat))[0] == "Ink."  # the line is free
+        await chat.close()
