@@ -50,10 +50,10 @@ async def probe(chat: OpenAIChat) -> Capabilities:
     """Ask. Costs four short requests; never raises for the provider's failures."""
     context = await ask_context(chat)
     try:
-        pieces, _ = await _ask(chat, "Count from one to ten in words.", max_tokens=40)
-        said, _ = await _ask(chat, 'Reply with the JSON object {"ok": true}.', json=True, max_tokens=40)
-        _, called = await _ask(chat, "Look up the colour of ink with the tool.", tools=(_TOOL,), max_tokens=80)
-        _, forced = await _ask(chat, "Say hello.", tools=(_TOOL,), tool_choice=_TOOL.name, max_tokens=80)
+        pieces, _, told_in = await _ask(chat, "Count from one to ten in words.", max_tokens=40)
+        said, _, _ = await _ask(chat, 'Reply with the JSON object {"ok": true}.', json=True, max_tokens=40)
+        _, called, _ = await _ask(chat, "Look up the colour of ink with the tool.", tools=(_TOOL,), max_tokens=80)
+        _, forced, _ = await _ask(chat, "Say hello.", tools=(_TOOL,), tool_choice=_TOOL.name, max_tokens=80)
     except LoccitError as error:
         return Capabilities(chat.name, context, failure=error.key)
     text = "".join(pieces).lower()
@@ -61,7 +61,7 @@ async def probe(chat: OpenAIChat) -> Capabilities:
     return Capabilities(
         model=chat.name,
         context_tokens=context,
-        streaming=len(pieces) > 1,
+        streaming=told_in > 1,
         usage=chat.dialect.usage,
         tools=chat.dialect.tools and _calls(called),
         forced_choice=chat.dialect.tool_choice and chat.dialect.tools and _calls(forced),
@@ -91,12 +91,14 @@ async def _ask(
     tool_choice: str = "auto",
     json: bool = False,
     max_tokens: int,
-) -> tuple[list[str], list[Called]]:
+) -> tuple[list[str], list[Called], int]:
+    """What was said, what was called, and in how many pieces it came: of a fast provider several arrive together."""
     request = ChatRequest(
         (Message("user", text),), tools, tool_choice=tool_choice, purpose="probe", max_tokens=max_tokens, json=json
     )
     pieces: list[str] = []
     calls: list[Called] = []
+    told_in = 0
     async for event in chat.stream(request):
         match event:
             case Said(piece):
@@ -104,8 +106,8 @@ async def _ask(
             case Called():
                 calls.append(event)
             case Finished():
-                pass
-    return pieces, calls
+                told_in = event.pieces
+    return pieces, calls, told_in
 
 
 def _calls(called: Sequence[Called]) -> bool:

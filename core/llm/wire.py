@@ -94,6 +94,7 @@ class Reply:
         self._refused = False
         self._usage: Mapping[str, Any] | None = None
         self._said: list[str] = []
+        self._pieces = 0
         self._pairing = Pairing()
         self.length = 0
         """Characters of words and of calls so far."""
@@ -121,6 +122,7 @@ class Reply:
         text = self._pairing.feed(_text(delta.get("content")))
         if text:
             self._said.append(text)
+            self._pieces += 1
         self.length += len(text)
         return text
 
@@ -142,7 +144,7 @@ class Reply:
             ToolCall(paired(slot.id) or f"{self._prefix}{number}", paired(slot.name), paired(slot.arguments))
             for number, slot in enumerate(slots)
         ]
-        return calls, Finished(reason, self._count())
+        return calls, Finished(reason, self._count(), self._pieces)
 
     @property
     def ended(self) -> bool:

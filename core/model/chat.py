@@ -1,7 +1,7 @@
 """What is said to a language model and what comes back; `ChatModel` is the only protocol of the house. Stdlib only."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 
@@ -97,6 +97,8 @@ class Finished:
 
     reason: str
     usage: Usage
+    pieces: int = field(default=0, compare=False)
+    """In how many pieces its words came; for whoever asks what a provider can do."""
 
 
 ChatEvent = Said | Called | Finished

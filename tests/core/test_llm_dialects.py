@@ -152,7 +152,7 @@ async def test_the_probe_tells_an_able_model_from_a_poor_one_in_one_line_each() 
             chat = connect(fake)
             found = await probe(chat)
             await chat.close()
-        assert {found.tools, found.forced_choice, found.json, found.usage} == {able_to}
+        assert {found.streaming, found.tools, found.forced_choice, found.json, found.usage} == {able_to}
         assert found.thinking == ("none" if able_to else "on")
         for locale in LOCALES:
             lines = [tell(notice, locale) for notice in describe(found)]
