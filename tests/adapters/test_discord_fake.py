@@ -314,3 +314,9 @@ async def test_calling_what_does_not_exist_fails_the_test() -> None:
         await fake.stop()
     assert buttons({"components": []}) == []
     assert mara.id
+
+
+async def test_servers_of_one_moment_are_servers_of_their_own() -> None:
+    async with pretended() as fake:
+        servers = [fake.server(f"Server {number}") for number in range(50)]
+        assert len({server.id for server in servers}) == 50

@@ -211,7 +211,9 @@ class World:
         return person
 
     def server(self, name: str, owner: Person) -> Server:
-        server = Server(self.flakes.make() & ~0xF, name, owner.id)
+        while (id := self.flakes.make() & ~0xF) in self.servers:  # two of one moment are still two
+            pass
+        server = Server(id, name, owner.id)
         server.members = {owner.id: owner, self.bot.id: self.bot}
         self.servers[server.id] = server
         return server
