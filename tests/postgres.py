@@ -41,6 +41,14 @@ class Server:
     def url(self) -> str:
         return f"postgresql://postgres@/postgres?host={self.folder}"
 
+    def connected(self) -> list[tuple[str, str]]:
+        """State and last statement of every connection but the one that asks."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            return connection.execute(
+                "SELECT coalesce(state, ''), query FROM pg_stat_activity"
+                " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            ).fetchall()
+
 
 @contextmanager
 def running_server() -> Iterator[Server]:

@@ -8,13 +8,17 @@ What SQLite needs to lose nothing, each found by losing something:
   it alone checkpoints. Memory mapping stays off.
 """
 
+import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from core.store.onetrip import connect
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
@@ -108,7 +112,12 @@ def postgres(url: URL, patience: float) -> Connections:
     made: list[Any] = []
 
     async def creator(*arguments: Any, **options: Any) -> Any:
-        connection = await AsyncConnection.connect(*arguments, **options)
+        connecting = asyncio.ensure_future(AsyncConnection.connect(*arguments, **options))
+        try:
+            connection = await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            connecting.add_done_callback(_close_unwanted)
+            raise
         made[:] = [one for one in made if not one.closed]  # a server that was restarted closed them
         made.append(connection)
         return connection
@@ -137,3 +146,9 @@ def postgres(url: URL, patience: float) -> Connections:
         cursor.close()
 
     return Connections(writer, reader, _POSTGRES_CONNECTIONS, _POSTGRES_CONNECTIONS, made)
+
+
+def _close_unwanted(connecting: "asyncio.Future[AsyncConnection]") -> None:
+    """Whoever asked for it was cancelled. Cancelled half way, a connection stays open until the collector comes by."""
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result().pgconn.finish()

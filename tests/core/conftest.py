@@ -1,5 +1,6 @@
 """Stores on both databases: a test that takes `place` or `store` runs on SQLite and on PostgreSQL."""
 
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from tests.core.stores import Place
 from tests.empty import make_empty
 from tests.parts import needs_postgres
 from tests.postgres import Server, running_server
+
+_PATIENCE = 10.0  # seconds
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +27,13 @@ def sqlite_place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def postgres_place(tmp_path: Path, postgres_server: Server) -> Place:
-    return Place(postgres_server.new_place(), tmp_path / "data")
+def postgres_place(tmp_path: Path, postgres_server: Server) -> Iterator[Place]:
+    """What a test or its programs leave connected is named here: otherwise some later test stumbles over it."""
+    yield Place(postgres_server.new_place(), tmp_path / "data")
+    ends = time.monotonic() + _PATIENCE
+    while (left := postgres_server.connected()) and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert not left
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=needs_postgres)])
