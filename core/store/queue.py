@@ -115,8 +115,12 @@ class Queue:
                 )
                 app: App = procrastinate.App(connector=connector)
                 app.task(name=_TASK, queue=NAME)(self._summarise)
-                with _failures():
-                    await app.open_async()
+                try:
+                    with _failures():
+                        await app.open_async()
+                except BaseException:  # cancelled: what it has begun would go on connecting
+                    await app.close_async()
+                    raise
                 self._app = app
             return self._app
 

@@ -114,6 +114,24 @@ def _end(process: programs.Program) -> None:
 
 
 @needs_postgres
+async def test_a_queue_whose_opening_is_cancelled_leaves_nothing_connected(postgres_place: Place) -> None:
+    """`postgres_place` looks for what stays."""
+    store = await postgres_place.open()
+    try:
+        assert store.queue is not None
+        await store.queue.drop_dead()
+        await store.queue.close()
+        for pause in range(40):
+            opening = asyncio.create_task(store.queue.drop_dead())
+            await asyncio.sleep(pause / 1000)
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+            await store.queue.close()
+    finally:
+        await store.close()
+
+
+@needs_postgres
 async def test_processes_that_begin_at_the_same_moment_make_the_queue_once(postgres_place: Place) -> None:
     stores = await asyncio.gather(*(postgres_place.open() for _ in range(3)))
     try:
