@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
-import discord
-
 from adapters.discord import deliveries, view
 from adapters.discord.alarms import Alarms
 from adapters.discord.connection import Connection
 from adapters.discord.drafts import Draft
-from adapters.discord.line import Gone, Unwritable, passes
 from adapters.discord.spots import PLATFORM, Spot, Who
 from adapters.discord.view import Shown
 from adapters.kept import Kept
@@ -154,14 +151,8 @@ class Answers:
 
         Raises Nowhere.
         """
-        try:
+        with deliveries.bringing():
             await self._bring_back(event)
-        except (Gone, Unwritable) as error:
-            raise Nowhere from error
-        except discord.HTTPException as error:
-            if passes(error) or error.status == 401:  # a token that is no good is mended by whoever runs the bot
-                raise
-            raise Nowhere from error  # what the vendor takes in no way is not tried for ever
 
     async def _bring_back(self, event: Answered | Unanswered) -> None:
         connection = self._connection

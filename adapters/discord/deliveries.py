@@ -1,16 +1,33 @@
 """Messages that outlive a crash: each part of what answers an event is on record before and after it is sent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+import discord
+
 from adapters.discord import polls
 from adapters.discord.connection import Connection
-from adapters.discord.line import Gone
+from adapters.discord.line import Gone, Unwritable, passes
 from adapters.discord.spots import Spot
 from adapters.discord.view import Shown, with_further
+from adapters.outbox import Nowhere
 from core.model import Choice, Conversation
 from core.strings import say
+
+
+@contextmanager
+def bringing() -> Iterator[None]:
+    """For what is said unasked: Nowhere in place of a refusal that will stay one, so that it is not tried for ever."""
+    try:
+        yield
+    except (Gone, Unwritable) as error:
+        raise Nowhere from error
+    except discord.HTTPException as error:
+        if passes(error) or error.status == 401:  # a token that is no good is mended by whoever runs the bot
+            raise
+        raise Nowhere from error
 
 
 async def show(

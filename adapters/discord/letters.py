@@ -4,9 +4,8 @@ import discord
 
 from adapters.discord import deliveries, polls, view
 from adapters.discord.connection import Connection
-from adapters.discord.line import Gone, Unwritable, passes
 from adapters.discord.spots import PLATFORM, Spot, conversation_of, locale_of
-from adapters.outbox import Nowhere, Outbox
+from adapters.outbox import Outbox
 from core.model import Letter, Reply
 
 
@@ -20,17 +19,11 @@ class Letters:
     async def _show(self, letter: Letter, reply: Reply) -> None:
         where = letter.conversation
         spot = Spot(int(where.thread or where.channel))
-        try:
+        with deliveries.bringing():
             parts = view.messages(reply)
             shown = await deliveries.show(self._connection, where, spot, letter.id, parts, reply.turn)
             await self._open(letter, reply, shown[-1])
             await polls.over(self._connection, reply.over)
-        except (Gone, Unwritable) as error:
-            raise Nowhere from error
-        except discord.HTTPException as error:
-            if passes(error) or error.status == 401:  # a token that is no good is mended by whoever runs the bot
-                raise
-            raise Nowhere from error  # what the vendor takes in no way is not tried for ever
 
     async def _open(self, letter: Letter, reply: Reply, message: int) -> None:
         """A thread for each question of a discussion, where people can be heard answering it."""

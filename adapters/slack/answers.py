@@ -9,9 +9,9 @@ from adapters.kept import Kept
 from adapters.outbox import Nowhere
 from adapters.slack import view
 from adapters.slack.alarms import Alarms
-from adapters.slack.door import Door, Rejected, Unreachable
+from adapters.slack.door import Door, Unreachable
 from adapters.slack.incoming import Where
-from adapters.slack.sending import Sender, passes
+from adapters.slack.sending import Sender, bringing
 from adapters.slack.streaming import Draft, Streams, searching
 from adapters.slack.tokens import PLATFORM
 from core.club import Club
@@ -172,7 +172,7 @@ class Answers:
         if place is None:
             raise Nowhere
         reader = await self._desk.reader(place.conversation, Reader("", self._locale))
-        try:
+        with bringing():
             if isinstance(event, Unanswered):
                 said = (view.words(tell(event.notice, reader.locale)),)
                 await self._sender.bring(place, f"{event.event}:kept", said, locale=reader.locale)
@@ -181,10 +181,6 @@ class Answers:
             key = f"{event.event}:kept"
             await self._sender.bring(place, key, messages, turn=event.turn.id, locale=reader.locale)
             await self._club.questions.shown(event.turn.id)
-        except Rejected as rejected:
-            if passes(rejected):
-                raise
-            raise Nowhere from rejected
 
 
 def _place(event: Answered | Unanswered) -> Where | None:

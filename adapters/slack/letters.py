@@ -4,11 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from adapters.host import Host
-from adapters.outbox import Nowhere, Outbox
+from adapters.outbox import Outbox
 from adapters.slack import view
-from adapters.slack.door import Rejected
 from adapters.slack.incoming import Where
-from adapters.slack.sending import Sender, passes
+from adapters.slack.sending import Sender, bringing
 from adapters.slack.tokens import PLATFORM
 from core.desk import Desk
 from core.model import Letter, Reader, Reply
@@ -32,10 +31,6 @@ class Letters:
         place = Where(conversation.channel, conversation.thread, "", conversation.server or "")
         reader = await self._desk.reader(conversation, Reader("", self._host.locale))
         messages = view.messages(reply.document, reply.choices, locale=reader.locale)
-        try:
+        with bringing():
             names = await self._sender.bring(place, letter.id, messages, turn=reply.turn, locale=reader.locale)
-        except Rejected as rejected:
-            if passes(rejected):
-                raise
-            raise Nowhere from rejected
         await self._taking_part(replace(place, thread=place.thread or names[0]))

@@ -1,9 +1,11 @@
 """Bringing what we say: parts in order, each recorded, a refused message again in plain words, a lost one looked for."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from adapters.outbox import Nowhere
 from adapters.slack.door import REFUSED, Door, Rejected, Unreachable
 from adapters.slack.incoming import Where
 from adapters.slack.view import Message, words
@@ -221,9 +223,15 @@ class Sender:
         return found
 
 
-def passes(rejected: Rejected) -> bool:
-    """True when the same may be taken at another time."""
-    return rejected.error in _PASSING
+@contextmanager
+def bringing() -> Iterator[None]:
+    """For what is said unasked: Nowhere in place of a refusal that will stay one, so that it is not tried for ever."""
+    try:
+        yield
+    except Rejected as rejected:
+        if rejected.error in _PASSING:
+            raise
+        raise Nowhere from rejected
 
 
 def sentence(error: LoccitError, locale: str | None, incident: str) -> str:

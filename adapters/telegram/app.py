@@ -253,8 +253,8 @@ class Service:
                 for part in await self._connection.club.post.delivered(heard.under):
                     await self._connection.club.post.withdrawn(heard.under, part)  # it stands in the chat that is gone
                 await self._do(heard)
-        except Unwritable as error:
-            await self._groups.unwritable(heard.chat, error)
+        except Unwritable:
+            await self._groups.unwritable(heard.chat)
         except (Gone, Refused, Moved) as error:
             log.warning("could not answer", extra={"event_key": heard.key, "error": type(error).__name__})
         finally:

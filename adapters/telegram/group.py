@@ -1,7 +1,10 @@
 """The life of a group: moved to a supergroup, joined, left, muted; and what privacy mode keeps from us there."""
 
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
+from adapters.outbox import Nowhere
 from adapters.telegram.connection import PLATFORM, Connection, conversation
 from adapters.telegram.incoming import Heard
 from adapters.telegram.line import Gone, Moved, Refused, Unwritable
@@ -65,7 +68,21 @@ class Groups:
         except (Unwritable, Gone, Refused, Moved):
             log.info("no welcome", extra={"chat": heard.chat})
 
-    async def unwritable(self, chat: int, error: Unwritable) -> None:
+    @asynccontextmanager
+    async def bringing(self, chat: int) -> AsyncIterator[None]:
+        """For what is said unasked there: Nowhere in place of a refusal that will stay one; a move passes on."""
+        try:
+            yield
+        except Moved as moved:
+            await self.moved(chat, moved.chat)
+            raise  # the next round finds it in the new chat
+        except Unwritable as error:
+            await self.unwritable(chat)
+            raise Nowhere from error
+        except (Gone, Refused) as error:
+            raise Nowhere from error
+
+    async def unwritable(self, chat: int) -> None:
         """We may not write there: whoever runs the bot is told once, until our rights change."""
         post = self._connection.club.post
         if await post.recall(PLATFORM, f"mute:{chat}"):

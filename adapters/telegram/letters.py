@@ -1,15 +1,11 @@
 """How a letter of the outbox is shown in a chat."""
 
-from contextlib import suppress
-
-from adapters.outbox import Nowhere, Outbox
+from adapters.outbox import Outbox
 from adapters.telegram import deliveries, view
 from adapters.telegram.ballots import Ballots
 from adapters.telegram.connection import PLATFORM, Connection
 from adapters.telegram.group import Groups
-from adapters.telegram.line import Gone, Moved, Refused, Unwritable
 from adapters.telegram.payloads import Spot
-from core.errors import LoccitError
 from core.model import Letter, Reply
 
 
@@ -25,16 +21,7 @@ class Letters:
     async def _show(self, letter: Letter, reply: Reply) -> None:
         where = letter.conversation
         place = Spot(int(where.channel), int(where.thread) if where.thread else None)
-        try:
+        async with self._groups.bringing(place.chat):
             if reply.over is not None:
                 await self._ballots.end(reply.over)
             await deliveries.show(self._connection, where, place, letter.id, view.messages(reply), reply.turn)
-        except Moved as moved:
-            await self._groups.moved(place.chat, moved.chat)
-            raise  # the next round finds it in the new chat
-        except Unwritable as error:
-            with suppress(LoccitError):
-                await self._groups.unwritable(place.chat, error)
-            raise Nowhere from error
-        except (Gone, Refused) as error:
-            raise Nowhere from error

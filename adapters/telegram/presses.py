@@ -86,8 +86,8 @@ class Presses:
                 log.error("press failed", exc_info=True, extra={"key": error.key})
             reader = await self._connection.reader(press, rights=False)
             said = say(error.key, reader.locale, **error.params)
-        except Unwritable as error:
-            await self._groups.unwritable(press.chat, error)
+        except Unwritable:
+            await self._groups.unwritable(press.chat)
         except (Gone, Refused, Moved) as error:
             log.warning("press without effect", extra={"error": type(error).__name__})
         except Exception:  # this edge: the spinner ends, the chat goes on

@@ -16,7 +16,6 @@ from adapters.telegram.alarms import Alarms
 from adapters.telegram.connection import PLATFORM, Connection, conversation, spot
 from adapters.telegram.group import Groups
 from adapters.telegram.incoming import Heard, Press
-from adapters.telegram.line import Gone, Moved, Refused, Unwritable
 from adapters.telegram.payloads import Spot
 from adapters.telegram.writing import Writing, question_key
 from adapters.underway import Underway
@@ -179,7 +178,7 @@ class Questions:
         if len(parts) < 3 or parts[0] != PLATFORM or not parts[2].isdecimal():
             raise Nowhere
         chat, message = self._groups.now(int(parts[1])), int(parts[2])
-        try:
+        async with self._groups.bringing(chat):
             if isinstance(event, Unanswered):
                 where, place = Conversation(PLATFORM, str(chat)), Spot(chat, None, message)
                 plain = view.sentence(tell(event.notice, None))
@@ -189,14 +188,6 @@ class Questions:
             place = Spot(chat, int(where.thread) if where.thread else None, message)
             reader = await self._connection.desk.reader(where, Reader(""))
             await self._show(event.turn, reader, where, place, f"{event.event}:kept", chat > 0)
-        except Moved as moved:
-            await self._groups.moved(chat, moved.chat)
-            raise  # the next round finds it in the new chat
-        except Unwritable as error:
-            await self._groups.unwritable(chat, error)
-            raise Nowhere from error
-        except (Gone, Refused) as error:
-            raise Nowhere from error
 
 
 def unpacked(fields: Mapping[str, Any], heard: Heard, reader: Reader) -> Question:
