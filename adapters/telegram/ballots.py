@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -21,6 +22,9 @@ log = logging.getLogger(__name__)
 _MEMO = "poll:"
 _PATIENCE = 5.0
 """Seconds that votes have to be told after Telegram was told to take no more; they come within a blink."""
+
+_NEAR = 8
+"""Messages of a chat among which one is looked for that was sent just before. Each look counts as a message of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +77,12 @@ class Ballots:
         if known is not None:  # sent before a crash, but for this line on record
             await post.sent(where, key, 0, str(self._shown[known].message))
             return True
+        before = (await post.delivered(key)).get(0)
+        begun = before is not None and before.message is None  # a crash came between, and perhaps it stands there
         await post.sending(where, key, 0)
         self._sending.add(ballot.poll)
         try:
-            message, id = await self._connection.line.send_poll(place, *fitting)
+            message, id, again = await self._connection.line.send_poll(place, *fitting)
             self._shown[id] = _Shown(ballot.poll, place.chat, message, tuple(option for option, _ in ballot.options))
         except (Refused, Unwritable) as error:
             log.info("no poll here", extra={"chat": place.chat, "error": type(error).__name__})
@@ -89,7 +95,17 @@ class Ballots:
                 self.take(heard)
         await post.remember(PLATFORM, _MEMO + id, asdict(self._shown[id]))
         await post.sent(where, key, 0, str(message))
+        if begun or again:
+            await self._stop_unknown(place.chat, message)
         return True
+
+    async def _stop_unknown(self, chat: int, message: int) -> None:
+        """A poll whose sending was never confirmed may stand a little before this one: no vote in it would be counted."""
+        known = {shown.message for shown in self._shown.values() if shown.chat == chat}
+        for earlier in range(max(1, message - _NEAR), message):
+            if earlier not in known:
+                with suppress(Gone, Refused, Unwritable, Moved):  # whatever else that message is
+                    await self._connection.line.stop_poll(chat, earlier)
 
     # Votes
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 from telegram import (
@@ -61,6 +61,14 @@ class Moved(Exception):
     def __init__(self, chat: int) -> None:
         super().__init__(chat)
         self.chat = chat
+
+
+class Opened(NamedTuple):
+    """A poll of the vendor's. `again`: it was not the first try, and an earlier one may stand there, too."""
+
+    message: int
+    id: str
+    again: bool
 
 
 class Line:
@@ -140,13 +148,16 @@ class Line:
 
         return sent_of(await self._posted(spot, call))
 
-    async def send_poll(self, spot: Spot, question: str, options: Sequence[str]) -> tuple[int, str]:
-        """Open a poll of the vendor's, one vote each and no secret; its message and its id.
+    async def send_poll(self, spot: Spot, question: str, options: Sequence[str]) -> Opened:
+        """Open a poll of the vendor's, one vote each and no secret.
 
         It cannot be forwarded: strangers would vote in it. Read raw: the library takes no polls from servers older than it.
         """
+        calls = 0
 
         async def call(topic: int | None) -> Any:
+            nonlocal calls
+            calls += 1
             asked = {
                 "chat_id": spot.chat,
                 "question": question,
@@ -159,7 +170,7 @@ class Line:
             return await self.bot.do_api_request("sendpoll", asked)
 
         message = await self._posted(spot, call)
-        return message["message_id"], message["poll"]["id"]
+        return Opened(message["message_id"], message["poll"]["id"], calls > 1)
 
     async def stop_poll(self, chat: int, message: int) -> tuple[int, ...]:
         """End a poll; the votes each option has, () when it had ended before. Raises Gone when it is not there any more."""

@@ -214,6 +214,30 @@ async def test_a_poll_that_was_sent_before_a_crash_is_not_sent_again(tmp_path: P
             assert "Hamlet 1" in await closed(telegram, ana, chat)
 
 
+@pytest.mark.parametrize("crash", [False, True])
+async def test_a_poll_whose_sending_was_never_confirmed_takes_no_votes_beside_the_one_that_counts(
+    tmp_path: Path, crash: bool
+) -> None:
+    async with FakeTelegram() as telegram:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        telegram.server.faults.append(Fault("sendPoll", "slow" if crash else "drop after"))
+
+        def polls() -> list[JsonObject]:
+            return [message for message in telegram.ours(chat) if "poll" in message]
+
+        async with served(tmp_path, telegram) as here:
+            await opened(telegram, ana, chat)
+            telegram.say(bea, chat, "Is that it?")
+            if not crash:
+                await here.settled()
+        async with served(tmp_path, telegram):
+            lost, shown = await telegram.until(lambda: polls() if len(polls()) == 2 else [])
+            await telegram.until(lambda: is_closed(telegram, lost))
+            telegram.vote(bea, shown, "Hamlet")
+            assert "Hamlet 1" in await closed(telegram, ana, chat)
+
+
 async def test_a_vote_in_a_poll_whose_sending_telegram_has_not_confirmed_yet_counts(tmp_path: Path) -> None:
     async with FakeTelegram() as telegram, served(tmp_path, telegram):
         ana, bea = telegram.person("Ana"), telegram.person("Bea")
