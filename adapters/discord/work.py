@@ -219,18 +219,17 @@ class Work:
     async def _remarked(self, payload: Any, question: Question, key: str, who: Who, spot: Spot) -> bool:
         """Keep what is said in the thread of a question for all as an answer to it, unless it follows up on an answer of ours.
 
-        Whoever addressed the bot is thanked; people who talk to each other are left alone.
+        Whoever addressed the bot is told whether it is kept; people who talk to each other are left alone.
         """
         post, where, replied = self._connection.club.post, who.conversation, payload.get("reply_to")
         if replied and await post.turn_of(where, str(replied)) is not None:
             return False
         start = await post.turn_of(replace(where, thread=None), where.thread or "")
         question = replace(question, reply_to=start)
-        kept = await self._connection.desk.remarked(question)
-        if kept and not payload.get("unasked"):
-            said = Shown(view.sentence(say("discuss_noted", question.reader.locale)))
-            await deliveries.show(self._connection, where, spot, key, [said])
-        return kept
+        told = await self._connection.desk.remarked(question)
+        if told is not None and not payload.get("unasked"):
+            await deliveries.show(self._connection, where, spot, key, view.messages(told))
+        return told is not None
 
     async def _say(self, payload: Any, key: str, who: Who, reader: Reader, spot: Spot) -> None:
         """A command's reply for something written without a command: help for an empty mention, a hint."""

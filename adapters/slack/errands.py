@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 TAKES_PART = "thread:"
 """Memo: we take part in this thread, so what is written there is for us too."""
 _REMEMBERED = timedelta(days=30)
-_OPENLY = {"progress", "use", "remove", "undo", "model", "export", "wrap", "schedule"}
+_OPENLY = {"progress", "use", "remove", "undo", "model", "export", "wrap", "schedule", "next", "quotes"}
 """Commands whose effect everybody here feels: said openly. The others answer the one who asked."""
 
 
@@ -99,8 +99,11 @@ class Errands:
             without_book=question.without_book or bool(told.get("without_book")),
             **told.get("pressed", {}),  # a question that a button asks is asked as it stands
         )
-        if await self._desk.remarked(question):
-            return  # people talk about a question that was posted: kept where that was agreed, and not answered
+        if (remarked := await self._desk.remarked(question)) is not None:
+            # People talk about a question that was posted: kept where that was agreed, and not answered.
+            if not told.get("unasked"):
+                await self._replies.bring(place, reader, remarked, event.key)
+            return
         whisper = bool(told.get("whisper"))
         await self.take_part(place)
         await self._answers.answer(

@@ -81,6 +81,7 @@ def message(event: Json, bot: Bot, team: str) -> tuple[Event, bool] | None:
         "text": stripped(text, bot),
         "ts": ts,
         "follows": bool(thread) and thread != ts,
+        **({} if addressed else {"unasked": True}),
         **({"files": files} if files else {}),
     }
     return Event(f"{PLATFORM}:{team}:{channel}:{ts}", PLATFORM, f"{team}:{channel}", payload), addressed

@@ -9,13 +9,12 @@ from functools import partial
 from typing import Any
 
 from core.club import Club
-from core.desk import notes, owed, places, pressed, seeing, shelves, trying, typed
+from core.desk import discussing, notes, owed, places, pressed, seeing, shelves, trying, typed
 from core.desk.asking import asked, packed
 from core.desk.keys import COMMANDS, Checks, Gather, LinkFor, Stands, Visit
 from core.desk.notes import CLOSE
 from core.desk.seeing import may_be_book
 from core.desk.trying import TO_MEND
-from core.desk.writing import sentence
 from core.errors import LoccitError
 from core.model import Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
 from core.strings import say
@@ -113,9 +112,7 @@ class Desk:
         in reply to a posted question of a discussion is kept for its wrap-up, unless it is a question in turn.
         """
         visit = await self._visit(conversation, reader, False)
-        if await self.remarked(question):
-            return Reply(sentence("discuss_noted", visit.locale), private=True)
-        return await places.asked_first(visit, question)
+        return await self.remarked(question) or await places.asked_first(visit, question)
 
     async def seen(
         self, conversation: Conversation, reader: Reader, name: str, size: int, file: Mapping[str, Any], *, event: str
@@ -134,17 +131,17 @@ class Desk:
         """
         return await trying.failed(await self._visit(question.conversation, question.reader, private), question, error)
 
-    async def remarked(self, question: Question) -> bool:
-        """Keep words that reply to a posted question of a discussion; True when they ask for no answer.
+    async def remarked(self, question: Question) -> Reply | None:
+        """Keep words that reply to a posted question of a discussion; what their author is told, None: they ask something.
 
-        For platforms that hear what is said in a thread without being addressed. Nothing is kept in a channel that has
-        not agreed to it.
+        For platforms that hear what is said in a thread: to people who did not address the bot, nothing is said. Nothing is
+        kept in a channel that has not agreed to it.
         """
         topic, discussions = question.reply_to, self._club.meeting.discussions
         if topic is None or "?" in question.text or not await discussions.is_topic(question.conversation, topic):
-            return False
-        await discussions.remark(question.conversation, question.reader, topic, question.text, question.event)
-        return True
+            return None
+        visit = await self._visit(question.conversation, question.reader, False)
+        return await discussing.answered(visit, topic, question.text, question.event)
 
     async def hello(self, conversation: Conversation, locale: str | None = None, *, more: str = "") -> None:
         """Owe a new server or group one line, once; for adapters when they are let in. The outbox says it.

@@ -1,0 +1,61 @@
+"""Reading together on Slack: what concerns everybody is said openly; who speaks to the bot under a question is answered."""
+
+from pathlib import Path
+
+import pytest
+
+from core.model import Reader
+from tests.adapters.slack_workspace import ANA, BEN, CLUB, HERE, Workspace, served
+from tests.adapters.test_slack import labels, whispered
+from tests.clubs import lantern_house
+from tests.core.test_discussions import DRAFT
+from tests.fakes.model import ScriptedModel
+from tests.fakes.slack import FakeSlack, Message, shown
+
+
+async def test_a_poll_and_its_count_are_for_everybody(tmp_path: Path) -> None:
+    async with FakeSlack(rates_enforced=False) as fake, served(tmp_path, fake=fake) as there:
+        for title in ("Emma", "Hamlet"):
+            there.people.slash(CLUB, BEN, f"next {title}")
+            proposed = await there.until_said(f". {title}")
+            assert proposed.for_user is None
+        there.people.slash(CLUB, ANA, "next vote")
+        ballot = await there.until(lambda message: "Vote 2" in labels(message), what="a ballot")
+        assert ballot.for_user is None
+        there.people.press(ballot, "Vote 2", BEN)
+        assert "Hamlet" in shown(await whispered(there, BEN))
+        there.people.slash(CLUB, ANA, "next close")
+        assert (await there.until_said("Next we read Hamlet")).for_user is None
+        there.people.slash(CLUB, BEN, "next")
+        assert (await there.until(lambda message: message.for_user == BEN and "The count" in shown(message))).blocks
+
+
+@pytest.mark.parametrize("line", ["quotes daily 9", "quotes daily off"])
+async def test_a_quote_of_the_day_is_agreed_on_openly(tmp_path: Path, line: str) -> None:
+    async with served(tmp_path, book=lantern_house()) as there:
+        there.people.slash(CLUB, ANA, line)
+        told = await there.until(lambda message: "each day" in shown(message) or "no quote" in shown(message))
+        assert told.for_user is None
+
+
+async def _posted(there: Workspace) -> Message:
+    there.people.slash(CLUB, ANA, "discuss")
+    there.people.press(await whispered(there, ANA), "Post", ANA)
+    question = await there.until(lambda message: message.for_user is None and "Why green ink?" in shown(message))
+    await there.settled()
+    return question
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_who_answers_a_question_to_the_bots_face_is_told_whether_it_is_kept(tmp_path: Path, kept: bool) -> None:
+    async with (
+        FakeSlack(rates_enforced=False) as fake,
+        served(tmp_path, ScriptedModel([DRAFT]), book=lantern_house(), fake=fake) as there,
+    ):
+        await there.club.club.meeting.discussions.agree(HERE, Reader(ANA, manages=True), kept)
+        question = await _posted(there)
+        there.people.say(CLUB, BEN, "Black ink was dear, I think.", thread=question.ts)
+        await there.settled(quiet=0.6)
+        assert fake.world.thread(CLUB, question.ts) == [question], "people among themselves are left alone"
+        there.people.mention(CLUB, BEN, "Black ink was dear, I think.", thread=question.ts)
+        await there.until_said("Thank you." if kept else "Answers are not kept in this chat")
