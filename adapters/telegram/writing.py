@@ -111,6 +111,7 @@ class Writing:
         # A group: nothing for a moment, then one message that is edited a few times.
         await self._news_or(PATIENCE)
         await sleep(max(0.0, began + EDIT_GAP / 2 - self._connection.host.clock()))
+        self._news.clear()  # shown with it
         await self._place_holder()
         while self._edits < EDITS:
             await sleep(EDIT_GAP)
