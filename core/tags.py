@@ -185,11 +185,6 @@ def restore(text: str) -> str:
     return _SITES.sub(_remove, text)
 
 
-def defused(text: str) -> bool:
-    """True when `text` holds something that `restore` would change."""
-    return _MARK in text and restore(text) != text
-
-
 def annotate(pieces: Iterable[tuple[Span, str]]) -> str:
     """Runs for a prompt: each one's defused text, a space and its tag.
 

@@ -21,8 +21,6 @@ ROW = 25
 NOTES = 75
 """Buttons of footnotes in one message: three blocks."""
 LABEL = 75
-VALUE = 40
-"""Bytes a button carries (DESIGN section 6)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What every part of the adapter works with: the club, the desk, the line, who we are; and who a reader is."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from adapters.host import Host
 from adapters.telegram.incoming import Heard, Me, Press
@@ -65,7 +65,3 @@ def conversation(who: Heard | Press) -> Conversation:
 def spot(who: Heard | Press, *, reply: bool = True) -> Spot:
     """Where to answer; in groups as a reply, so that everybody sees to what."""
     return Spot(who.chat, who.topic, who.message if reply and not who.private else None)
-
-
-def in_chat(where: Conversation, chat: int) -> Conversation:
-    return replace(where, channel=str(chat))

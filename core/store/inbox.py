@@ -91,14 +91,6 @@ class Inbox:
             rows = await connection.execute(_open(_uploads(), schema.upload, platform, "accepted"))
             return tuple(self._upload(row, True) for row in rows)
 
-    async def awaits(self, sha256: str) -> bool:
-        """True while an upload of these bytes is neither finished nor failed."""
-        query = select(schema.upload.c.event).where(
-            schema.upload.c.sha256 == sha256, schema.upload.c.state == "accepted"
-        )
-        async with self._engines.read() as connection:
-            return (await connection.execute(query.limit(1))).first() is not None
-
     async def accept_question(self, question: Question, channel: int, at: datetime) -> QuestionRow:
         """Record the question before any work; the row on record when the event is known."""
         row, known = await self._accept(

@@ -89,11 +89,6 @@ class Turns:
         """The turn with this id."""
         return await self._one(_turns().where(_turn.id == id))
 
-    async def of_question(self, event: str) -> Turn | None:
-        """The answer to this question, when it has one."""
-        query = _turns().join(schema.question, _question.id == _turn.question)
-        return await self._one(query.where(_question.event == event))
-
     async def shown(self, id: str, at: datetime) -> None:
         """Somebody saw the answer: it need not be brought any more."""
         seen = update(schema.turn).where(_turn.id == id, _turn.shown_at.is_(None))

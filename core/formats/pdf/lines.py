@@ -39,8 +39,6 @@ class Line:
     first: int
     """The number of its first raw line on the page; a line is made of neighbouring ones."""
     count: int = 1
-    seams: str = ""
-    """What stands between its raw lines: one of "", " " and tab each, as a letter of "n s t"."""
 
 
 @dataclass(slots=True)
@@ -182,7 +180,6 @@ def _append(left: Line, right: Line) -> None:
     gap = right.x0 - left.x1 if right.x0 > left.x0 else left.x0 - right.x1
     seam = "\t" if gap > 2.2 * left.size else " " if gap > 0.12 * left.size else ""
     left.text += seam + right.text
-    left.seams += {"\t": "t", " ": "s", "": "n"}[seam]
     if len(right.text) * 2 > len(left.text):
         left.base, left.size = right.base, right.size
     left.x0, left.x1 = min(left.x0, right.x0), max(left.x1, right.x1)
