@@ -86,12 +86,18 @@ def moment(local: datetime, zone: ZoneInfo) -> datetime:
     return local.replace(tzinfo=zone, fold=0).astimezone(UTC)
 
 
+def quiet_of(settings: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The hours between which a channel is not disturbed; None when there are none."""
+    quiet = settings.get(QUIET, NIGHT)
+    return (int(quiet[0]), int(quiet[1])) if quiet and quiet[0] != quiet[1] else None
+
+
 def quiet_until(settings: Mapping[str, Any], now: datetime) -> datetime | None:
     """When the quiet hours under way end; None when it is not quiet."""
-    quiet = settings.get(QUIET, NIGHT)
-    if not quiet or quiet[0] == quiet[1]:
+    quiet = quiet_of(settings)
+    if quiet is None:
         return None
-    first, last = (time(int(hour)) for hour in quiet)
+    first, last = (time(hour) for hour in quiet)
     zone = zone_of(settings)
     here = now.astimezone(zone)
     at = here.time()

@@ -64,8 +64,8 @@ class Console:
         """Where relative paths begin and exports go."""
         self._link = link
         """Where the reading view shows a passage; exports say it."""
-        self._notes = Notes(club, HERE, reader)
         self._desk = AtTheDesk(club, HERE, reader, new_id, folder)
+        self._notes = Notes(club, HERE, reader, self._desk.saving)
         self._questions = Questions(club, reader, new_id, self._notes, self._desk.leave)
         self._books = Books(club, reader, new_id, folder, password, self._notes, self._questions)
         self._forgetting = Forgetting(club, reader)

@@ -8,8 +8,9 @@ from adapters.console.files import free_path, write_bytes
 from adapters.console.terminal import Page
 from adapters.outbox import Outbox
 from core.club import Club
-from core.desk import Desk
+from core.desk import SAVE, Desk, lead
 from core.model import Choice, Conversation, Letter, Question, Reader, Reply
+from core.strings import say
 
 COMMANDS = ("recap", "who", "discuss", "wrap", "schedule", "quotes", "next", "setup")
 """Those that are the desk's alone; the others have a screen of their own here."""
@@ -55,6 +56,12 @@ class AtTheDesk:
         """Press the button with these words on it."""
         return await self._press(self._choices[_folded(line)], page)
 
+    def saving(self, note: str, page: Page) -> list[str]:
+        """The way to save the passage of a note of an answer, for under it."""
+        choice = Choice(say("quotes_save", page.look.locale), f"{note}{SAVE}", "act")
+        self._choices[_folded(choice.label)] = choice
+        return view.buttons([choice.label], [], page.look)
+
     async def note(self, number: int, page: Page) -> None:
         """Show the passage of a note, or close it."""
         if self._open == number:
@@ -91,11 +98,13 @@ class AtTheDesk:
             self._notes = {int(choice.label.split(" ")[0]): choice for choice in notes}
         acts = [choice for choice in choices if choice.kind in ("act", "step", "close")]
         self._choices.update({_folded(choice.label): choice for choice in acts})
-        lines = view.document(done.document, page.look)
+        lines = view.document(lead(done, self._reader.locale), page.look)
+        if done.passage is not None:
+            lines += [*([""] if lines else []), *view.passage(done.passage, page.look)]
         for attachment in done.attachments:
             path = free_path(self._folder, attachment.name)
             write_bytes(path, attachment.data)
-            lines += ["", *view.sentence(page.look, "console_exported", path=str(path))]
+            lines += ["", *view.sentence(page.look, "console_written", path=str(path))]
         lines += view.buttons([choice.label for choice in acts], sorted(self._notes) if notes else [], page.look)
         page.say(lines)
         return None

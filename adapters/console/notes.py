@@ -1,5 +1,6 @@
 """The passage that stands open in the terminal: opened and closed by its number, grown by a step."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from adapters.console import view
@@ -21,12 +22,15 @@ class _Opened:
 
 
 class Notes:
-    """Footnotes of the latest answer. `conversation` is the one chat of this terminal."""
+    """Footnotes of the latest answer. `conversation` is the one chat of this terminal; `saving` offers to save a passage."""
 
-    def __init__(self, club: Club, conversation: Conversation, reader: Reader) -> None:
+    def __init__(
+        self, club: Club, conversation: Conversation, reader: Reader, saving: Callable[[str, Page], list[str]]
+    ) -> None:
         self._club = club
         self._conversation = conversation
         self._reader = reader
+        self._saving = saving
         self._opened: _Opened | None = None
         self._warned: tuple[str, int] | None = None
         """The turn and number of the note that was held back because it lies past the reader's own place."""
@@ -57,7 +61,8 @@ class Notes:
             page.say(view.ahead(passage.ahead, number, page.look))
             return
         self._opened = _Opened(turn.id, number, passage)
-        page.say(view.passage(passage, page.look, number))
+        await self._club.meeting.digests.opened(self._conversation, passage)
+        page.say([*view.passage(passage, page.look, number), *self._saving(notes[number].id, page)])
 
     async def step(self, page: Page, *, forward: bool) -> None:
         """Show the text next to what is shown already."""

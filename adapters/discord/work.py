@@ -210,7 +210,7 @@ class Work:
             if earlier is None and payload.get("if_answer"):
                 return  # people may reply to anything else we say among themselves
         elif who.conversation.thread is not None:
-            latest = await self._connection.club.questions.latest(who.conversation)
+            latest = await desk.followed(who.conversation)
             # The first follow-up in a thread is about the answer that the thread hangs on.
             start = await post.turn_of(replace(who.conversation, thread=None), who.conversation.thread)
             earlier = latest.id if latest is not None else start

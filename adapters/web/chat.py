@@ -197,7 +197,7 @@ class Chat:
 
     async def _followed(self) -> str | None:
         """The answer that a question follows up on: the latest, when it was about the book in use and no other."""
-        turn = await self._club.questions.latest(HERE)
+        turn = await self._desk.followed(HERE)
         shelf = await self._club.shelf(HERE)
         in_use = [card.sha256 for card in shelf if card.current] or [card.sha256 for card in shelf]
         return turn.id if turn is not None and [sha256 for sha256, _ in turn.books] == in_use else None

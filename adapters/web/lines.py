@@ -7,7 +7,7 @@ from adapters.web import markup
 from adapters.web.pages import Pages
 from adapters.web.streams import Line
 from core.club import Club
-from core.desk import Desk
+from core.desk import Desk, lead
 from core.document import plain
 from core.model import (
     Accepted,
@@ -110,15 +110,16 @@ class Lines:
             "reply.html",
             reader.locale,
             passage=reply.passage,
-            words=markup.passage(reply.passage) if reply.passage else markup.reply(reply.document),
+            words=markup.reply(lead(reply, reader.locale)) + (markup.passage(reply.passage) if reply.passage else ""),
             choices=markup.rows(reply.choices),
             files=files,
             picture=picture,
         )
-        said = plain(reply.document)
+        said = plain(lead(reply, reader.locale))
         if reply.passage is not None:  # read out: where it stands, and what was cited; the surroundings are on the page
             found = reply.passage
-            said = f"{' · '.join(filter(None, (found.title, found.heading, found.label)))}: {found.quote}"
+            where = " · ".join(filter(None, (found.title, found.heading, found.label)))
+            said = " ".join(filter(None, (said, f"{where}: {found.quote}")))
         return {"do": "reply", "html": html, "text": said, "deleted": reply.deleted}
 
     def form(self, form: Form, id: str, reader: Reader) -> Line:

@@ -12,14 +12,26 @@ from core.club import Club
 from core.desk import discussing, notes, owed, places, pressed, seeing, shelves, trying, typed
 from core.desk.asking import asked, packed
 from core.desk.keys import COMMANDS, Checks, Gather, LinkFor, Stands, Visit
-from core.desk.notes import CLOSE
+from core.desk.notes import CLOSE, SAVE, lead
 from core.desk.seeing import may_be_book
 from core.desk.trying import TO_MEND
 from core.errors import LoccitError
 from core.model import Choice, Conversation, Letter, Question, Reader, Ready, Reply, Turn
 from core.strings import say
 
-__all__ = ["CLOSE", "COMMANDS", "TO_MEND", "Desk", "LinkFor", "Visit", "descriptions", "may_be_book", "packed"]
+__all__ = [
+    "CLOSE",
+    "COMMANDS",
+    "SAVE",
+    "TO_MEND",
+    "Desk",
+    "LinkFor",
+    "Visit",
+    "descriptions",
+    "lead",
+    "may_be_book",
+    "packed",
+]
 
 
 class Desk:
@@ -142,6 +154,13 @@ class Desk:
             return None
         visit = await self._visit(question.conversation, question.reader, False)
         return await discussing.answered(visit, topic, question.text, question.event)
+
+    async def followed(self, conversation: Conversation) -> Turn | None:
+        """The latest answer here, which words that reply to nothing may follow up on; a question for all is none."""
+        turn = await self._club.questions.latest(conversation)
+        if turn is None or await self._club.meeting.discussions.is_topic(conversation, turn.id):
+            return None
+        return turn
 
     async def hello(self, conversation: Conversation, locale: str | None = None, *, more: str = "") -> None:
         """Owe a new server or group one line, once; for adapters when they are let in. The outbox says it.

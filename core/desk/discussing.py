@@ -37,7 +37,8 @@ async def discuss(visit: Visit, words: str, event: str) -> Reply:
     if first.lower() in _EDIT | _ANSWER:
         found = _NUMBERED.fullmatch(rest.strip())
         if found is None:
-            raise ReaderError("discuss_edit_how", discuss=visit.spell("discuss"))
+            key = "discuss_edit_how" if first.lower() in _EDIT else "discuss_answer_how"
+            raise ReaderError(key, discuss=visit.spell("discuss"))
         number, said = int(found[1]), found[2].strip()
         if first.lower() in _EDIT:
             topic = await discussions.drafted(visit.conversation, visit.reader, number)
@@ -128,7 +129,8 @@ async def letter(visit: Visit, letter: Letter) -> Reply | None:
             return None
         card, limit = about
         reach = say_limit(limit, visit.locale)
-        return Reply(sentence("discuss_head", visit.locale, title=card.title, reach=reach))
+        said = {"title": card.title, "reach": reach, "discuss": visit.spell("discuss")}
+        return Reply(sentence("discuss_head", visit.locale, **said))
     turn = await discussions.told(visit.conversation, str(letter.params["topic"]))
     if turn is None:
         return None

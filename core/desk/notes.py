@@ -175,6 +175,12 @@ async def _warning(visit: Visit, note: str, passage: Passage, place: Limit) -> R
     return Reply(sentence("desk_ahead", visit.locale, where=where, reach=reach), (ways,), private=True)
 
 
+def lead(reply: Reply, locale: str | None) -> Document:
+    """What a reply says before the passage it shows, for a platform that draws passages itself."""
+    passage = passage_document(reply.passage, locale) if reply.passage else ()
+    return reply.document[: len(reply.document) - len(passage)]
+
+
 async def moved(visit: Visit, id: str) -> Reply:
     """Move the reader's own place to where the passage of a note has been read, and show it."""
     note = id.removesuffix(MOVE)

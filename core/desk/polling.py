@@ -40,6 +40,8 @@ async def following(visit: Visit, words: str, event: str) -> Reply:
     if first.lower() in _REMOVE and _NUMBER.fullmatch(rest.strip()):
         await polls.withdraw(visit.conversation, visit.reader, int(rest))
         return await _proposed(visit)
+    if first.lower() in _REMOVE and not rest.strip():
+        raise ReaderError("next_how", next=visit.spell("next"))
     if words:
         await polls.nominate(visit.conversation, visit.reader, words)
         return await _proposed(visit)
@@ -89,7 +91,9 @@ async def _proposed(visit: Visit) -> Reply:
     if not waiting:
         return Reply(sentence("next_nothing", visit.locale, next=visit.spell("next")))
     document: Document = (heading(say("next_proposed", visit.locale)), numbered([one.title for one in waiting]))
-    return Reply(document + sentence("next_go_on", visit.locale, next=visit.spell("next")))
+    latest = await visit.club.meeting.polls.latest(visit.conversation)
+    key = "next_after" if latest is not None and not latest.closed else "next_go_on"
+    return Reply(document + sentence(key, visit.locale, next=visit.spell("next")))
 
 
 async def _question(visit: Visit, poll: Poll, how: str) -> Document:

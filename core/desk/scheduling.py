@@ -41,6 +41,8 @@ async def schedule(visit: Visit, words: str) -> Reply:
         if number is None and rest.strip().lower() not in _ALL:
             return await _ahead(visit)
         count = await rooms.call_off(visit.conversation, visit.reader, number)
+        if not count:
+            return await _ahead(visit)
         return Reply(sentence("schedule_called_off", visit.locale, count=count))
     made = await rooms.make(visit.conversation, visit.reader, words)
     return await _listed(visit, "schedule_made", made)
@@ -48,6 +50,9 @@ async def schedule(visit: Visit, words: str) -> Reply:
 
 async def _quiet(visit: Visit, said: str) -> Reply:
     rooms = visit.club.meeting.schedule
+    if not said:
+        none = sentence("schedule_quiet_off", visit.locale) + sentence("schedule_quiet_how", visit.locale)
+        return Reply(await _quiet_now(visit) or none)
     if said in _OFF:
         await rooms.set_quiet(visit.conversation, visit.reader, None)
         return Reply(sentence("schedule_quiet_off", visit.locale))
@@ -72,7 +77,17 @@ async def _listed(visit: Visit, key: str, dates: tuple[Date, ...]) -> Reply:
     document: Document = (heading(say(key, visit.locale)), numbered(lines))
     if len(dates) > SHOWN:
         document += paragraphs(say("schedule_more", visit.locale, count=len(dates) - SHOWN))
-    return Reply(document + sentence("schedule_zone", visit.locale, zone=zone, schedule=visit.spell("schedule")))
+    document += sentence("schedule_zone", visit.locale, zone=zone, schedule=visit.spell("schedule"))
+    return Reply(document + await _quiet_now(visit))
+
+
+async def _quiet_now(visit: Visit) -> Document:
+    """The hours for which a reminder waits; nothing where there are none."""
+    quiet = await visit.club.meeting.schedule.quiet(visit.conversation)
+    if quiet is None:
+        return ()
+    first, last = quiet
+    return sentence("schedule_quiet_now", visit.locale, first=first, last=last, schedule=visit.spell("schedule"))
 
 
 async def letter(visit: Visit, letter: Letter) -> Reply | None:

@@ -1,6 +1,7 @@
 """What people write of dates and plans ("finished 3 on Friday 19:00", "two chapters a week from Monday"), and fair shares. Pure."""
 
 import re
+from calendar import isleap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -10,10 +11,15 @@ from core.strings import LOCALES, say
 
 EVENING = time(19)
 """When no time is said."""
-_TIME = r"(?:at |a las |as |@ ?)?(\d{1,2})(?::(\d{2})|(?= ?(?:am|pm|h\b)))\s*(am|pm|h)?"
+_TIME = r"(?:at |a las? |as |@ ?)?(\d{1,2})(?:[:h](\d{2})|(?= ?(?:[ap]\.? ?m|h\b)))\s*(?:([ap])\.? ?m\.?|h)?"
 _CLOCK = re.compile(rf"\s+{_TIME}\Z")
-_ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})\Z")
-_DAYS = re.compile(r"(\d{1,2})[./](\d{1,2})(?:[./](\d{4})|\.)?\Z")
+_ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\Z")
+_DAYS = re.compile(r"(\d{1,2})[./](\d{1,2})(?:[./](\d{4}|\d{2})|\.)?\Z")
+_YEAR = r"(?:,? (?:de |del )?(\d{4}))?\Z"
+_DAY_OF_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|[oaºª]|\.)? (?:of |de )?([^\W\d]+)\.?" + _YEAR)
+_MONTH_AND_DAY = re.compile(r"([^\W\d]+)\.? (\d{1,2})(?:st|nd|rd|th)?" + _YEAR)
+_LONGEST = 6
+"""Words of a date: "sábado, 5 de diciembre de 2026"."""
 _YEARS = range(1900, 9000)
 """Years that a club can mean. Beyond them a plan, or another zone, would leave the calendar."""
 _LEADING = re.compile(r"(?:on|el|em|no|na|by|para)\Z")
@@ -59,7 +65,7 @@ def read_date(said: str, today: date) -> tuple[str, datetime] | None:
     """A place and when the club wants to be there (wall clock): the words before the date, and it. None: there is no date."""
     folded, at = _clock(" ".join(words.fold(said).split()))
     tokens = folded.split(" ")
-    for length in (2, 1):
+    for length in range(_LONGEST, 0, -1):
         day = _day(" ".join(tokens[-length:]), today) if len(tokens) > length else None
         if day is not None:
             place = tokens[:-length]
@@ -81,8 +87,8 @@ def _clock(folded: str) -> tuple[str, time]:
     if match is None:
         return folded, EVENING
     hour, minute = int(match[1]), int(match[2] or 0)
-    if match[3] in ("am", "pm") and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if match[3] == "pm" else 0)
+    if match[3] and 1 <= hour <= 12:
+        hour = hour % 12 + (12 if match[3] == "p" else 0)
     if hour > 23 or minute > 59:
         return folded, EVENING
     return folded[: match.start()], time(hour, minute)
@@ -96,23 +102,53 @@ def _day(said: str, today: date) -> date | None:
 
 def _named_day(said: str, today: date) -> date | None:
     said = said.strip(" ,")
-    said = re.sub(r"\A(?:on|el|la|o|a|next|proximo|proxima) ", "", said)
+    for locale in LOCALES:
+        if said in words.fold(say("schedule_today", locale)).split("/"):
+            return today
+        if said == words.fold(say("schedule_tomorrow", locale)):
+            return today + timedelta(days=1)
+    said = re.sub(r"\A(?:on|el|la|o|a|next|this|este|esta|proximo|proxima) ", "", said)
+    first, _, rest = said.partition(" ")
+    if rest and _weekday(first.rstrip(",")) is not None:
+        said = rest  # of "Saturday, 5 December" the number counts
     try:
         if iso := _ISO.fullmatch(said):
             return date(int(iso[1]), int(iso[2]), int(iso[3]))
         if dotted := _DAYS.fullmatch(said):
-            named = date(int(dotted[3] or today.year), int(dotted[2]), int(dotted[1]))
-            return named.replace(year=today.year + 1) if not dotted[3] and named < today else named
+            return _coming(int(dotted[1]), int(dotted[2]), dotted[3], today)
+        if (found := _DAY_OF_MONTH.fullmatch(said)) and (month := _month(found[2])):
+            return _coming(int(found[1]), month, found[3], today)
+        if (found := _MONTH_AND_DAY.fullmatch(said)) and (month := _month(found[1])):
+            return _coming(int(found[2]), month, found[3], today)
     except ValueError:
         return None
+    number = _weekday(said)
+    return None if number is None else today + timedelta(days=(number - today.weekday() - 1) % 7 + 1)
+
+
+def _coming(day: int, month: int, year: str | None, today: date) -> date:
+    """A day of a year, or the next one without. Raises ValueError for a day that the month does not have."""
+    if year:
+        return date(int(year) + (2000 if len(year) == 2 else 0), month, day)
+    years = (today.year + more for more in range(9) if month != 2 or day != 29 or isleap(today.year + more))
+    return next(named for named in (date(year, month, day) for year in years) if named >= today)
+
+
+def _weekday(name: str) -> int | None:
+    return _listed(name, "schedule_day_names")
+
+
+def _month(name: str) -> int:
+    """Its number; 0 for a word that is none. "Mar" is none: in Spanish it is a Tuesday."""
+    found = _listed(name, "schedule_month_names")
+    return 0 if found is None else found + 1
+
+
+def _listed(name: str, key: str) -> int | None:
     for locale in LOCALES:
-        if said == words.fold(say("schedule_today", locale)):
-            return today
-        if said == words.fold(say("schedule_tomorrow", locale)):
-            return today + timedelta(days=1)
-        for number, names in enumerate(words.fold(say("schedule_day_names", locale)).split()):
-            if said in names.split("/"):
-                return today + timedelta(days=(number - today.weekday() - 1) % 7 + 1)
+        for number, names in enumerate(words.fold(say(key, locale)).split()):
+            if name in names.split("/"):
+                return number
     return None
 
 

@@ -81,9 +81,10 @@ class Polls:
                 raise ReaderError("next_too_few")
             closes = None
             if until is not None:
-                closes = hours.moment(until, hours.zone_of(await means.store.shelf.settings(channel)))
+                zone = hours.zone_of(await means.store.shelf.settings(channel))
+                closes = hours.moment(until, zone)
                 if closes <= means.now():
-                    raise ReaderError("schedule_past")
+                    raise ReaderError("schedule_past", when=f"{until:%Y-%m-%d %H:%M}", zone=zone.key)
             row = PollRow(id, conversation, ranked, reader.id, means.now(), closes, None)
             await means.store.polls.open(channel, row)
         if row.closes_at is not None:

@@ -52,6 +52,10 @@ class Schedule:
         await self._means.store.shelf.change_settings(await self._means.channel(conversation), {hours.ZONE: name})
         return name
 
+    async def quiet(self, conversation: Conversation) -> tuple[int, int] | None:
+        """The hours in which nothing is said unasked."""
+        return hours.quiet_of(await self._settings(conversation))
+
     async def set_quiet(self, conversation: Conversation, reader: Reader, quiet: tuple[int, int] | None) -> None:
         """The hours in which nothing is said unasked; None: there are none."""
         if not reader.manages:
@@ -93,7 +97,7 @@ class Schedule:
         for words, local, _ in wanted:
             due = hours.moment(local, zone)
             if due <= means.now():
-                raise ReaderError("schedule_past")
+                raise ReaderError("schedule_past", when=f"{local:%Y-%m-%d %H:%M}", zone=zone.key)
             made = AppointmentRow(
                 means.new_id(),
                 conversation,

@@ -297,3 +297,18 @@ def test_a_new_edition_takes_the_old_ones_place_and_what_is_forgotten_is_counted
     assert "Deleted for good: 2 questions, 2 answers" in ran.out
     assert "Deleted for good: 1 book, 1 file." in ran.out
     assert "There is no book here yet" in ran.out.split("1 book, 1 file.")[1]
+
+
+# Reading together
+
+
+def test_the_passage_of_an_answer_can_be_saved_and_its_quote_is_marked_wherever_it_is_opened(
+    tmp_path: Path, book: Path, data: Path
+) -> None:
+    lines = [QUESTION, "1", "save the quote", "Save the quote", "/quotes", "1", "/quotes export"]
+    ran = loccit("chat", book, data=data, cwd=tmp_path, stdin="\n".join(lines))
+    assert ran.out.count("[Save the quote]") == 2
+    assert "Saved for everybody here." in ran.out
+    assert "This one is saved here already." in ran.out
+    assert ran.out.count(f"»Mara kept the {GREEN_INK}") == 2
+    assert f"Written to {tmp_path / 'quotes.md'}." in ran.out

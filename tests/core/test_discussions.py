@@ -88,7 +88,8 @@ async def test_the_draft_is_the_organisers_and_each_posted_question_its_own_mess
         await press(club, kept, "Post")
         sent = await drained(club)
         assert [plain(reply.document) for _, reply in sent] == [
-            "Let us talk about The Lantern House, up to chapter 2. Reply to a question to answer it.",
+            "Let us talk about The Lantern House, up to chapter 2. To answer a question, reply to it or write: "
+            "/discuss answer 1 YOUR WORDS.",
             "1/2 What may have happened to Tobin? [1]",
             "2/2 What does one suitcase say of Ivo? [1]",
         ]

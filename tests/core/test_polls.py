@@ -267,3 +267,17 @@ async def test_a_poll_whose_time_is_over_but_not_yet_counted_can_be_closed_by_ha
         assert "Next we read Emma." in plain((await command(club, "next close")).document)
         club.clock.now = datetime(2026, 3, 6, 9, tzinfo=UTC)
         assert await drained(club) == []
+
+
+async def test_who_proposes_while_a_vote_is_open_is_told_that_it_waits(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await _ready(club)
+        assert "/next remove 2 takes one back" in plain((await command(club, "next")).document)
+        await command(club, "next vote")
+        late = plain((await command(club, "next Ulysses")).document)
+        assert "1. Ulysses" in late
+        assert "wait for the one after it" in late
+        assert "opens a poll" not in late
+        for line in ("next remove", "next  remove "):
+            with pytest.raises(ReaderError, match="next_how"):
+                await command(club, line)

@@ -13,6 +13,7 @@ from core.document import plain
 from core.errors import LoccitError, ReaderError
 from core.meeting.calendar import Plan, read_date, read_plan, shares
 from core.model import Letter, Reader, Reply
+from core.strings import say
 from tests.books.planted import hidden, planted_book
 from tests.clubs import MEMBER, ROOM, Clock, TestClub, lantern_house, long_book, open_club
 from tests.core.test_discussions import command, press
@@ -34,13 +35,40 @@ THURSDAY = date(2026, 12, 3)
         ("terminado 3 el viernes a las 21h", "terminado 3", date(2026, 12, 4), time(21)),
         ("terminado 3 mañana", "terminado 3", date(2026, 12, 4), time(19)),
         ("terminado 2 na terça-feira 18:00", "terminado 2", date(2026, 12, 8), time(18)),
+        ("finished 3 5 December", "finished 3", date(2026, 12, 5), time(19)),
+        ("finished 3 Dec 5, 7pm", "finished 3", date(2026, 12, 5), time(19)),
+        ("page 120 on Saturday, December 5th, 2026 at 7:30 p.m.", "page 120", date(2026, 12, 5), time(19, 30)),
+        ("3 1 january", "3", date(2027, 1, 1), time(19)),
+        ("40 % 29 february", "40 %", date(2028, 2, 29), time(19)),
+        ("terminado 3 el sábado, 5 de diciembre de 2026 a la 1 p. m.", "terminado 3", date(2026, 12, 5), time(13)),
+        ("terminado 3 mar 20h", "terminado 3", date(2026, 12, 8), time(20)),
+        ("terminado 3 em 1º de março às 19h30", "terminado 3", date(2027, 3, 1), time(19, 30)),
+        ("finished 3 2026/12/5", "finished 3", date(2026, 12, 5), time(19)),
+        ("finished 3 5.12.26", "finished 3", date(2026, 12, 5), time(19)),
+        ("finished 3 tonight 8pm", "finished 3", THURSDAY, time(20)),
+        ("terminado 3 esta noche", "terminado 3", THURSDAY, time(19)),
+        ("terminado 3 hoje à noite", "terminado 3", THURSDAY, time(19)),
     ],
 )
 def test_a_place_and_a_date_are_read_in_three_languages(said: str, place: str, day: date, at: time) -> None:
     assert read_date(said, THURSDAY) == (place, datetime.combine(day, at))
 
 
-@pytest.mark.parametrize("said", ["", "finished 3", "friday", "finished 3 2026-13-45", "finished 3 31.2.", "19:00"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "finished 3",
+        "friday",
+        "finished 3 2026-13-45",
+        "finished 3 31.2.",
+        "19:00",
+        "5 December",
+        "finished 3 31 June",
+        "finished 3 Smarch 5",
+        "finished 3 30 february",
+    ],
+)
 def test_words_without_a_date_are_none(said: str) -> None:
     assert read_date(said, THURSDAY) is None
 
@@ -256,3 +284,29 @@ async def test_no_planted_word_past_a_limit_stands_in_a_schedule(tmp_path: Path,
         shown += "\n".join(choice.label for reply in replies for row in reply.choices for choice in row)
         for word in hidden(reach.position):
             assert word.lower() not in shown.lower(), word
+
+
+async def test_a_list_tells_the_quiet_hours_that_a_reminder_waits_for(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await club.shelve(lantern_house())
+        made = plain((await command(club, "schedule finished 2 2026-03-04 23:00")).document)
+        assert "From 22 to 8 o'clock I say nothing unasked; /schedule quiet 23 7 or" in made
+        assert await _at(club, datetime(2026, 3, 4, 23, 30, tzinfo=UTC)) == []
+        assert "From 22 to 8" in plain((await command(club, "schedule quiet")).document)
+        await command(club, "schedule quiet off")
+        assert "unasked" not in plain((await command(club, "schedule")).document)
+        assert "Write two hours" in plain((await command(club, "schedule quiet")).document)
+
+
+async def test_calling_off_nothing_says_what_can_be_done(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        assert "Nothing is scheduled. Write" in plain((await command(club, "schedule cancel all")).document)
+
+
+async def test_a_moment_that_is_past_is_named_with_the_zone_it_was_read_in(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await club.shelve(lantern_house())
+        await command(club, "schedule zone Tokyo")
+        with pytest.raises(ReaderError) as refused:
+            await command(club, "schedule finished 2 today 20:00")  # 11:00 UTC, an hour ago
+        assert "2026-03-01 20:00 is past (Asia/Tokyo)" in say(refused.value.key, "en", **refused.value.params)
