@@ -11,7 +11,7 @@ from core.store import Store
 
 
 class Post:
-    """The adapters' memory. What a method has taken is on disk when it returns."""
+    """The adapters' memory. What a method has taken is on record when it returns, whatever becomes of this process."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         self._store = store
@@ -42,8 +42,9 @@ class Post:
         self, conversation: Conversation, key: str, part: int, message: str, turn: str | None = None
     ) -> None:
         """The platform took it, as this message (its id there); `turn` is the answer it shows part of."""
-        channel = await self._channel(conversation)
-        await self._store.deliveries.record(channel, key, part, message, turn, self._now())
+        if not await self._store.deliveries.confirm(key, part, message, turn):
+            channel = await self._channel(conversation)
+            await self._store.deliveries.record(channel, key, part, message, turn, self._now())
 
     async def delivered(self, key: str) -> dict[int, Delivery]:
         """What was sent or begun for `key`, by part: after a restart it is gone on with, not said again."""

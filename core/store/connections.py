@@ -25,7 +25,8 @@ _POSTGRES_CONNECTIONS = 8
 _FROZEN = 15
 """Seconds between two statements of a transaction after which a server ends it: its process was stopped or hangs, and
 everybody else waits for the rows it holds."""
-_SYNC_FULL = 2
+FLUSHES = "flushes"
+"""The option of a writer's connection that is False where a commit need not wait for the disk."""
 _JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024  # bytes the log file may keep after a checkpoint
 
 
@@ -78,13 +79,13 @@ def sqlite(url: URL, address: str, patience: float) -> Connections:
 
     @event.listens_for(writer.sync_engine, "begin")
     def begin(connection: Any) -> None:
-        connection.connection.driver_connection.begin()
+        flushes = connection.get_execution_options().get(FLUSHES, True)
+        connection.connection.driver_connection.begin(flushes=flushes)
 
     @event.listens_for(writer.sync_engine, "connect")
     def set_up_writer(connection: Any, record: Any) -> None:
         _pragmas(
             connection,
-            synchronous=_SYNC_FULL,
             foreign_keys=1,
             mmap_size=0,
             wal_autocheckpoint=1000,

@@ -23,6 +23,17 @@ class Deliveries:
         async with self._engines.write() as connection:
             await insert_new(connection, schema.delivery, values)
 
+    async def confirm(self, key: str, part: int, message: str, turn: str | None) -> bool:
+        """Sent, as this message of the platform; False when the part is not on record.
+
+        A process that dies between sending and this says the part twice, so this is as short as can be: after a power
+        cut the part may stand as begun.
+        """
+        mine = update(schema.delivery).where(_delivery.key == key, _delivery.part == part)
+        async with self._engines.write(flushes=False) as connection:
+            found = await connection.execute(mine.values(message=message, turn=turn))
+            return bool(found.rowcount)
+
     async def record(self, channel: int, key: str, part: int, message: str, turn: str | None, at: datetime) -> None:
         """Sent, as this message of the platform; said again it replaces what was on record."""
         values = {"channel": channel, "key": key, "part": part, "at": at, "message": message, "turn": turn}

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.errors import OperatorError
 from core.store import connections
-from core.store.connections import Connections
+from core.store.connections import FLUSHES, Connections
 from core.store.failures import database_failure, disk_failure, failures_as_sentences
 from core.store.looking import look_only
 from core.store.mounts import network_mount
@@ -39,6 +39,7 @@ class Engines:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._writer = connections.writer
+        self._hasty = connections.writer.execution_options(**{FLUSHES: False})
         self._reader = connections.reader
         # As wide as the pools: whoever waits, waits here, without a time limit.
         self._writing = asyncio.Semaphore(connections.writers)
@@ -72,9 +73,8 @@ class Engines:
         try:
             async with engines.read() as connection:
                 engines.version = await _version(connection)
-        except (
-            ProgrammingError
-        ) as error:  # no statement of ours yet: a part of the address that the driver does not know
+        except ProgrammingError as error:
+            # No statement of ours yet: a part of the address that the driver does not know.
             await engines.close()
             raise OperatorError("database_url_unknown") from error
         except BaseException:
@@ -105,11 +105,17 @@ class Engines:
         return self._writer.dialect.name == "postgresql"
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
-        """One transaction, committed when the block ends well and rolled back when it does not (or is cancelled)."""
+    async def write(self, *, flushes: bool = True) -> AsyncIterator[AsyncConnection]:
+        """One transaction, committed when the block ends well and rolled back when it does not (or is cancelled).
+
+        One that does not flush is over in a fraction of the time. It outlives this process, but a power cut may undo it
+        as long as no later one has flushed.
+        """
         async with self._writing:
             with failures_as_sentences():
-                async with self._writer.begin() as connection:
+                async with (self._writer if flushes else self._hasty).begin() as connection:
+                    if self.postgres and not flushes:
+                        await connection.execute(text("SET LOCAL synchronous_commit = off"))
                     yield connection
 
     @asynccontextmanager

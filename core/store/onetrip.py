@@ -67,6 +67,8 @@ class Connection(aiosqlite.Connection):
         # As SQLAlchemy does it: a process that forgets to close the store still ends.
         self._thread.daemon = True
         self._begins = False
+        self._flushes = True
+        self._level = ""
         self._ended = True
         """Whether the last trip ended a transaction: there is nothing to roll back then."""
 
@@ -87,9 +89,14 @@ class Connection(aiosqlite.Connection):
         if self._raw is not None:
             self._raw.close()
 
-    def begin(self) -> None:
-        """Begin a transaction with the next statement, in its trip; without one there is none."""
+    def begin(self, *, flushes: bool) -> None:
+        """Begin a transaction with the next statement, in its trip; without one there is none.
+
+        Unless it `flushes`, its commit does not wait for the disk: a crash of this process loses nothing of it, a power
+        cut may, until a later one has flushed.
+        """
         self._begins = True
+        self._flushes = flushes
 
     async def run(self, work: Callable[[], None]) -> None:
         """Run in the connection's thread, in turn."""
@@ -97,6 +104,10 @@ class Connection(aiosqlite.Connection):
         await self._execute(partial(self._begin, work) if begins else work)  # type: ignore[no-untyped-call]  # aiosqlite types its public part only
 
     def _begin(self, work: Callable[[], None]) -> None:
+        level = "FULL" if self._flushes else "NORMAL"
+        if level != self._level:
+            self.driver_connection.execute(f"PRAGMA synchronous = {level}")
+            self._level = level
         self.driver_connection.execute("BEGIN IMMEDIATE")
         work()
 

@@ -136,6 +136,25 @@ async def test_the_writer_alone_checkpoints_and_waits_for_the_disk(sqlite_place:
         await engines.close()
 
 
+async def test_only_what_says_so_does_not_wait_for_the_disk_and_all_see_it_all_the_same(place: Place) -> None:
+    store = await place.open()
+    await store.shelf.channel(ROOM, NOON)
+    await store.close()
+    engines = await Engines.open(place.url, place.folder)
+    level, waits = ("SHOW synchronous_commit", "on") if place.url else ("PRAGMA synchronous", 2)
+    hastes = "off" if place.url else 1
+    try:
+        found = []
+        for number, flushes in enumerate((True, False, True, False, False, True)):
+            async with engines.write(flushes=flushes) as connection:
+                await connection.execute(text("UPDATE channel SET external = :name"), {"name": f"name {number}"})
+                found.append((await connection.execute(text(level))).scalar())
+            assert place.raw("SELECT external FROM channel") == [(f"name {number}",)]
+        assert found == [waits, hastes, waits, hastes, hastes, waits]
+    finally:
+        await engines.close()
+
+
 async def test_the_log_stays_bounded_while_readers_read(sqlite_place: Place) -> None:
     store = await sqlite_place.open()
     try:
