@@ -84,12 +84,13 @@ class Discussions:
         source = await means.source(conversation, card)
         if words:
             source = source.up_to(f"finished {words}" if words.isdecimal() else words)
+        contents = await means.store.books.contents(card.sha256, card.text_version)
+        limit_words = spelled(contents, source.limit.position) if contents else source.limit.words
+        source = source.within(limit_words)  # what is asked now is looked at under these words when it is posted
         if not await source.runs_between(Position(0, 0), source.end):
             raise ReaderError("discuss_nothing_read", title=card.title)
         found, notices = await offered(means, conversation, reader, source, QUESTIONS + RESERVE)
         channel = await means.channel(conversation)
-        contents = await means.store.books.contents(card.sha256, card.text_version)
-        limit_words = spelled(contents, source.limit.position) if contents else source.limit.words
         row = DiscussionRow(
             means.new_id(), conversation, reader.id, card.sha256, card.text_version, limit_words, None, means.now()
         )

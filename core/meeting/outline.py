@@ -35,16 +35,21 @@ def outline(contents: Contents) -> tuple[Stretch, ...]:
 
 
 def spelled(contents: Contents, end: Position | None) -> str:
-    """A limit in words that name no title: by chapters where it stands at the end of one, else by its share."""
+    """A limit in words that name no title: by chapters where it stands at the end of one, else by its share, never further."""
     if end is None:
         return "all"
     chapters = outline(contents)
     before = [chapter for chapter in chapters if chapter.end <= end]
     rest = chapters[len(before) :]
-    if not rest or end <= rest[0].start:
-        return f"finished {before[-1].number}" if before else "start"
+    if before and (not rest or end <= rest[0].start):
+        return f"finished {before[-1].number}"
     starts = (0, *accumulate(contents.lengths))
-    tenths = round(1_000 * (starts[end.file] + end.offset) / starts[-1])
+    read, whole = starts[end.file] + end.offset, max(starts[-1], 1)
+    tenths = -(-1_000 * read // whole)  # as it was said, where it was said so
+    if whole * tenths // 1_000 > read or tenths == 1_000:  # 100 % would be no limit at all
+        tenths = min(1_000 * read // whole, 999)
+    if not tenths:
+        return "start"
     return f"{tenths // 10}.{tenths % 10} %" if tenths % 10 else f"{tenths // 10} %"
 
 

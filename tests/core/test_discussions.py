@@ -8,9 +8,11 @@ import pytest
 from core.desk import Desk
 from core.document import plain
 from core.errors import LoccitError, Missing, ReaderError, UpstreamError
-from core.model import Choice, Conversation, Letter, Question, Quote, Reader, Reply
+from core.limits import read_limit
+from core.meeting.outline import spelled
+from core.model import Choice, Contents, Conversation, Letter, ParsedBook, Position, Question, Quote, Reader, Reply
 from tests.books.planted import hidden, planted_book
-from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
+from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, long_book, open_club
 from tests.fakes.drafts import MARK, Careless
 from tests.fakes.model import ScriptedModel
 from tests.promises.test_p6_never_ahead import LIMITS
@@ -302,3 +304,41 @@ async def test_no_planted_word_past_a_limit_reaches_the_model_a_question_or_the_
         everything = "\n".join((*shown, *sent)).lower()
         for word in hidden(reach.position):
             assert word.lower() not in everything, word
+
+
+def _without_chapters() -> ParsedBook:
+    """A text of one piece, as a plain file is."""
+    return replace(long_book(2, 4_000), chapters=(), toc=())
+
+
+@pytest.mark.parametrize("chapters", [True, False])
+def test_a_place_in_words_leads_back_to_it_and_never_past_it(chapters: bool) -> None:
+    book = long_book(3, 5_000) if chapters else _without_chapters()
+    lengths = tuple(len(file.text) for file in book.files)
+    contents = Contents("", "", lengths, ("",) * len(lengths), (None,) * len(lengths), (), book.chapters, ())
+    for file, length in enumerate(lengths):
+        for offset in (*range(0, length, 7), length):
+            place = Position(file, offset)
+            again = read_limit(spelled(contents, place), contents).position
+            assert again is not None
+            assert again <= place
+    for share in ("50 %", "33.3 %", "0.1 %", "99.9 %"):
+        place = read_limit(share, contents).position
+        assert place is not None
+        assert read_limit(spelled(contents, place), contents).position == place
+
+
+@pytest.mark.parametrize("limit", ["50 %", "37.77 %"])
+async def test_in_a_book_without_chapters_all_that_is_drafted_is_posted(tmp_path: Path, limit: str) -> None:
+    async with open_club(tmp_path) as club:
+        await club.shelve(_without_chapters())
+        draft = await command(club, f"discuss {limit}")
+        assert "the start" not in plain(draft.document)
+        assert limit[:4] in plain(draft.document)
+        await press(club, draft, "Post")
+        said = [plain(reply.document) for _, reply in await drained(club)]
+        assert len(said) == 6, said
+        await club.club.progress(ROOM, KEEPER, words=limit)
+        assert "up to the start" not in plain((await command(club, "discuss")).document)
+        dates = plain((await command(club, f"schedule {limit} 2026-05-05")).document)
+        assert f"up to {limit[:2]}" in dates
