@@ -218,7 +218,7 @@ class Console:
     async def _export(self, words: str, page: Page) -> None:
         form: Form = "html" if words.lower().endswith((".html", ".htm")) else "md"
         text = await self._club.passages.export(
-            HERE, self._reader.locale, reader=self._reader, form=form, link=self._link
+            HERE, self._reader.locale, reader=self._reader, alone=True, form=form, link=self._link
         )
         path = typed_path(self._folder, words) if words else export_path(self._folder)
         write_new(path, text)

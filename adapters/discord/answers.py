@@ -35,9 +35,6 @@ from core.strings import say, tell
 
 log = logging.getLogger(__name__)
 
-_NAMED = 90
-"""Characters of a question that name its thread."""
-
 
 class Answers:
     """Answers. What is under way can be stopped by its asker."""
@@ -121,8 +118,7 @@ class Answers:
         notes = await connection.desk.note_choices(where, reader, turn)
         ways = await connection.desk.ways_on(where, reader, turn, private=who.direct)
         if where.thread is None and not who.direct and not spot.private and len(ways[-1]) < view.ROW:
-            name = " ".join(turn.question.split())[:_NAMED] or "…"
-            [id] = await connection.club.post.buttons(where, [{"do": "thread", "name": name}])
+            [id] = await connection.club.post.buttons(where, [{"do": "thread", "turn": turn.id}])
             ways = (*ways[:-1], (*ways[-1], Choice(say("discord_thread", reader.locale), f"thread:{id}")))
         parts = view.answer(turn.answer, notes, view.fitted(ways), reader.locale)
         await deliveries.show(connection, where, spot, key, parts, turn.id, locale=reader.locale)
@@ -171,7 +167,7 @@ class Answers:
             await deliveries.show(connection, where, spot, key, [said])
             return
         where = event.turn.conversation
-        if event.turn.answer.outcome == "general_knowledge":
+        if event.alone:
             # It was for its asker alone, whose token has ended: nobody else is shown it.
             await connection.club.questions.shown(event.turn.id)
             return

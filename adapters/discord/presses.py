@@ -242,8 +242,11 @@ class Presses:
         message = interaction.message
         if message is None:
             return
+        name = action.get("name")
+        if name is None:
+            name = (await self._connection.club.questions.asked(who.conversation, str(action["turn"]))).question
         try:
-            thread = await message.create_thread(name=str(action.get("name", "…"))[: view.NAME])
+            thread = await message.create_thread(name=" ".join(str(name).split())[: view.NAME] or "…")
         except discord.Forbidden as error:
             raise Missing("discord_no_threads") from error
         except discord.HTTPException as error:

@@ -104,7 +104,7 @@ class Work:
         private = (question.private or question.without_book) and not who.direct
         payload = {
             "do": "put",
-            "question": {**packed(question), "private": question.private},
+            "question": {**packed(question), "private": question.private or private},
             "spot": asdict(spot_of(interaction, private=private)),
             **who.written(),
         }
@@ -210,7 +210,7 @@ class Work:
             if earlier is None and payload.get("if_answer"):
                 return  # people may reply to anything else we say among themselves
         elif who.conversation.thread is not None:
-            latest = await desk.followed(who.conversation)
+            latest = await desk.followed(who.conversation, openly=not who.direct)
             # The first follow-up in a thread is about the answer that the thread hangs on.
             start = await post.turn_of(replace(who.conversation, thread=None), who.conversation.thread)
             earlier = latest.id if latest is not None else start

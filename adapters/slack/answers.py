@@ -177,6 +177,9 @@ class Answers:
                 said = (view.words(tell(event.notice, reader.locale)),)
                 await self._sender.bring(place, f"{event.event}:kept", said, locale=reader.locale)
                 return
+            if event.alone and not place.private:  # whispered to its asker, who cannot be whispered to any more
+                await self._club.questions.shown(event.turn.id)
+                return
             messages = await self.messages(place, reader, event.turn)
             key = f"{event.event}:kept"
             await self._sender.bring(place, key, messages, turn=event.turn.id, locale=reader.locale)

@@ -89,7 +89,7 @@ class Errands:
         question = self._desk.question(place.conversation, reader, told["text"], event=event.key, private=place.private)
         reply_to = told.get("reply_to")
         if told.get("follows") and not reply_to:
-            latest = await self._club.questions.latest(place.conversation)
+            latest = await self._club.questions.latest(place.conversation, openly=not place.private)
             # A thread begun by a message of ours, such as a question to talk about, follows that one.
             reply_to = latest.id if latest else await self._club.post.turn_of(place.conversation, str(place.thread))
         question = replace(

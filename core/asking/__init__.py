@@ -174,6 +174,9 @@ class Asking:
         known = {(source.sha256, source.text_version): source for source in sources}
         if not all(book in known for book in turn.books):
             return None
+        alone = await self._store.turns.alone(turn.id)
+        if alone is not None and not (row.question.private and row.question.reader.id == alone):
+            return None  # it was for its asker alone, and stays so
         return turn if told_within(turn, [known[book].reach for book in turn.books]) else None
 
     async def _source(self, row: QuestionRow, card: BookCard) -> Source:

@@ -52,7 +52,7 @@ class Passages:
         """
         channel, footnote = await self._pressed(conversation, note)
         source = await Source.cited(self._store, channel, footnote)
-        place = None if reader is None else await self._store.progress.place(channel, footnote.book, reader.id)
+        place = await self._place(channel, footnote.book, reader)
         passage = await passages.open_passage(
             source, footnote.span, footnote.tag, place=place, before=before, after=after, locale=locale
         )
@@ -68,10 +68,13 @@ class Passages:
     ) -> tuple[PagePicture, ...]:
         """The page picture(s) behind a note of a PDF, its range marked; empty when there is none to be had.
 
-        What lies past the channel's limit is painted over; what a `reader` sees counts. Raises as `press` does.
+        What lies past the channel's limit is painted over, and what lies past the `reader`'s own place where the note does
+        not; what a `reader` sees counts. Raises as `press` does.
         """
         channel, footnote = await self._pressed(conversation, note)
         source = await Source.cited(self._store, channel, footnote)
+        nearer = source.within(await self._place(channel, footnote.book, reader))
+        source = nearer if nearer.permits(footnote.span) else source
         drawn = await passages.draw(self._store, self._pictures, source, footnote)
         for picture in drawn:
             await self._count(conversation, reader, source, *reading.whole_file(source, picture.page))
@@ -136,14 +139,20 @@ class Passages:
         after: int = 0,
         locale: str | None = None,
     ) -> Passage:
-        """The passage of a tag such as `[f5-123-165]` in a book of this channel; it must be a run. Counts as `press` does."""
+        """The passage of a tag such as `[f5-123-165]` in a book of this channel; it must be a run.
+
+        Counts as `press` does, and is `ahead` as there.
+        """
         card = await self._channels.chosen(conversation, choice)
         read = tags.references(tag.strip().strip("[]"))
         span = read[0].span if read and len(read) == 1 else None
         if span is None:
             raise Missing("not_a_run", tag=tag)
         source = await self._channels.source(conversation, card)
-        passage = await passages.open_passage(source, span, tags.tag(span), before=before, after=after, locale=locale)
+        place = await self._place(await self._channels.number(conversation), card.sha256, reader)
+        passage = await passages.open_passage(
+            source, span, tags.tag(span), place=place, before=before, after=after, locale=locale
+        )
         await self._count_passage(conversation, reader, source, passage)
         return passage
 
@@ -188,16 +197,19 @@ class Passages:
         form: exports.Form = "md",
         link: Callable[[Passage], str] | None = None,
         reader: Reader | None = None,
+        alone: bool = False,
     ) -> str:
         """The channel's chat with its threads, or one thread, as one file: each note with its exact passage, its position
         and, given a `link`, the address where the reading view shows it. Each passage counts as a press does; one too
-        many says so in its place. With a `reader`, what others asked in private is left out.
+        many says so in its place. With a `reader`, what was asked in private is left out, but for their own where nobody else
+        is (`alone`).
         """
         channel = await self._channels.number(conversation)
+        mine = None if reader is None else reader.id if alone else ""
         if conversation.thread is None:
-            kept_turns = await self._store.turns.whole(channel, None if reader is None else reader.id)
+            kept_turns = await self._store.turns.whole(channel, mine)
         else:
-            kept_turns = await self._store.turns.history(channel, conversation.thread)
+            kept_turns = await self._store.turns.history(channel, conversation.thread, reader=mine)
         turns = [turn for turn in kept_turns if turn.answer.document]
         if not turns:
             raise Missing("nothing_to_export")
@@ -217,6 +229,10 @@ class Passages:
                     notes.append(exports.Opened(note.number, error))
             chat.append(exports.Told(turn, notes))
         return exports.as_html(chat, locale) if form == "html" else exports.as_markdown(chat, locale)
+
+    async def _place(self, channel: int, book: str, reader: Reader | None) -> str | None:
+        """The reader's own place, in words."""
+        return None if reader is None else await self._store.progress.place(channel, book, reader.id)
 
     async def _count(
         self, conversation: Conversation, reader: Reader | None, source: Source, start: int, end: int

@@ -127,9 +127,9 @@ class Questions:
 
     async def unshown(self, platform: str) -> AsyncGenerator[Answered, None]:
         """The answers that were made but that nobody saw: a stop or a crash came in between. Oldest first."""
-        for event, turn in await self._store.turns.unshown(platform):
+        for event, turn, alone in await self._store.turns.unshown(platform):
             channel = await self._channels.number(turn.conversation)
-            yield Answered(await self._progress.told(channel, turn), event=event)
+            yield Answered(await self._progress.told(channel, turn), event=event, alone=alone)
 
     async def flag(self, conversation: Conversation, reader: Reader, turn: str) -> None:
         """A reader calls an answer wrong: kept for whoever runs the bot. Raises Missing for another channel's."""
@@ -143,6 +143,25 @@ class Questions:
             raise ReaderError("not_your_answer")
         await self._store.turns.delete(turn)
 
+    async def asked(self, conversation: Conversation, turn: str) -> Turn:
+        """An answer with the words of its question, for what is asked about it anew.
+
+        Raises Missing for another channel's, and when the words are forgotten.
+        """
+        found = await self._turn_here(conversation, turn)
+        if not found.question:
+            raise Missing("answer_forgotten")
+        return found
+
+    async def on_record(self, conversation: Conversation, event: str) -> Question | None:
+        """What was asked under an event here; None when nothing was. Raises Missing when the words are forgotten."""
+        row = await self._store.inbox.question(event)
+        if row is None or row.channel != await self._channels.number(conversation):
+            return None
+        if not row.question.text:
+            raise Missing("answer_forgotten")
+        return row.question
+
     async def _turn_here(self, conversation: Conversation, turn: str) -> Turn:
         found = await self._store.turns.get(turn)
         if found is None or await self._channels.number(found.conversation) != await self._channels.number(
@@ -151,10 +170,12 @@ class Questions:
             raise Missing("no_such_answer")
         return found
 
-    async def latest(self, conversation: Conversation) -> Turn | None:
-        """The channel's latest answer: what a bare footnote number means, also after a restart."""
+    async def latest(self, conversation: Conversation, *, openly: bool = False) -> Turn | None:
+        """The channel's latest answer: what a bare footnote number means, also after a restart. `openly`: the latest one that
+        was not for its asker alone.
+        """
         channel = await self._channels.number(conversation)
-        turn = await self._store.turns.latest(channel, conversation.thread)
+        turn = await self._store.turns.latest(channel, conversation.thread, reader="" if openly else None)
         return None if turn is None else await self._progress.told(channel, turn)
 
     async def history(

@@ -155,9 +155,12 @@ class Desk:
         visit = await self._visit(question.conversation, question.reader, False)
         return await discussing.answered(visit, topic, question.text, question.event)
 
-    async def followed(self, conversation: Conversation) -> Turn | None:
-        """The latest answer here, which words that reply to nothing may follow up on; a question for all is none."""
-        turn = await self._club.questions.latest(conversation)
+    async def followed(self, conversation: Conversation, *, openly: bool = False) -> Turn | None:
+        """The latest answer here, which words that reply to nothing may follow up on; a question for all is none.
+
+        `openly`: others are here, and what one of them was told alone is none either.
+        """
+        turn = await self._club.questions.latest(conversation, openly=openly)
         if turn is None or await self._club.meeting.discussions.is_topic(conversation, turn.id):
             return None
         return turn

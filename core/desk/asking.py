@@ -9,6 +9,8 @@ from core.strings import LOCALES, say
 
 _ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
 _WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
+QUOTED = 300
+"""Characters of an earlier question that a button takes up again."""
 _LASTS = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on")
 
 

@@ -25,8 +25,6 @@ from core.strings import say, say_limit
 
 _STEPS = 40
 """How often a passage may be widened on each side: enough for a paragraph of 10,000 characters; the daily cap counts."""
-_QUOTED = 300
-"""Characters of a question that a button keeps."""
 CLOSE = "close"
 MOVE = ".m"
 """Ends the id of the button that moves the reader's own place past a passage, and shows it."""
@@ -67,29 +65,30 @@ def _label(note: Footnote, contents: Contents | None, locale: str | None) -> str
 
 
 async def ways_on(visit: Visit, turn: Turn) -> tuple[tuple[Choice, ...], ...]:
-    """Rows of what can be done with an answer: go on, look further, set the reach, more."""
+    """Rows of what can be done with an answer: go on, look further, set the reach, more.
+
+    No button keeps the question's words: they stand in one place, and are gone with it when they are forgotten.
+    """
     keys = {notice.key for notice in turn.answer.notices}
-    asked = turn.question[:_QUOTED]
     labelled: list[tuple[str, Action]] = []
     if "question_kept" in keys:
         labelled.append((say("desk_try_again", visit.locale), {"do": "try", "turn": turn.id}))
     if "answer_cut" in keys:
         labelled.append((say("desk_continue", visit.locale), {"do": "continue", "turn": turn.id}))
     if turn.answer.outcome == "not_in_book":
-        labelled.append((say("desk_search_words", visit.locale), {"do": "quote", "words": asked}))
-        labelled.append((say("desk_without", visit.locale), {"do": "without", "words": asked}))
+        labelled.append((say("desk_search_words", visit.locale), {"do": "quote", "turn": turn.id}))
+        labelled.append((say("desk_without", visit.locale), {"do": "without", "turn": turn.id}))
     if "reach" in keys and turn.books:
         labelled.append((say("desk_set_reach", visit.locale), {"do": "progress", "book": turn.books[0][0]}))
-    labelled.append((say("desk_more", visit.locale), {"do": "more", "turn": turn.id, "asked": asked}))
+    labelled.append((say("desk_more", visit.locale), {"do": "more", "turn": turn.id}))
     return (await visit.choices(labelled),)
 
 
 async def more(visit: Visit, action: Action) -> Reply:
     """What stands behind "⋯"."""
-    turn, asked = str(action["turn"]), str(action.get("asked", ""))
+    turn = str(action["turn"])
     rewrite: list[tuple[str, Action]] = [
-        (say(f"desk_{how}", visit.locale), {"do": "again", "turn": turn, "words": asked, "how": how})
-        for how in ("shorter", "longer")
+        (say(f"desk_{how}", visit.locale), {"do": "again", "turn": turn, "how": how}) for how in ("shorter", "longer")
     ]
     judge: list[tuple[str, Action]] = [
         (say("desk_wrong", visit.locale), {"do": "flag", "turn": turn}),
@@ -114,15 +113,16 @@ async def opened(visit: Visit, id: str) -> Reply:
         locale=visit.locale,
     )
     if passage.ahead is not None and not sure:
-        return await _warning(visit, note, passage, passage.ahead)
+        ways = (f"{note}.0.0.1", f"{note}{MOVE}")
+        return await warning(visit, passage, passage.ahead, *ways)
     if not before and not after:
         await visit.club.meeting.digests.opened(visit.conversation, passage)
-    ways: list[Choice] = []
+    further: list[Choice] = []
     if passage.more_before and before < _STEPS:
-        ways.append(Choice(say("desk_before", visit.locale), f"{note}.{before + 1}.{after}.1", "step"))
+        further.append(Choice(say("desk_before", visit.locale), f"{note}.{before + 1}.{after}.1", "step"))
     if passage.more_after and after < _STEPS:
-        ways.append(Choice(say("desk_after", visit.locale), f"{note}.{before}.{after + 1}.1", "step"))
-    rows = [tuple(ways)] if ways else []
+        further.append(Choice(say("desk_after", visit.locale), f"{note}.{before}.{after + 1}.1", "step"))
+    rows = [tuple(further)] if further else []
     close = Choice(say("desk_close", visit.locale), CLOSE, "close")
     save = Choice(say("quotes_save", visit.locale), f"{note}{SAVE}", "act")
     rows.append((*_picture(visit, note, passage), save, *in_the_book(visit, passage), close))
@@ -162,13 +162,14 @@ def passage_document(passage: Passage, locale: str | None) -> Document:
     return (heading(where), *read, Quote((Paragraph(filled),)))
 
 
-async def _warning(visit: Visit, note: str, passage: Passage, place: Limit) -> Reply:
+async def warning(visit: Visit, passage: Passage, place: Limit, anyway: str, move: str) -> Reply:
+    """What stands before a passage past the reader's own place, with buttons of these ids: show it, move the place too."""
     _, contents = await visit.club.contents(visit.conversation, passage.book)
     number = _chapter(contents, passage)
     where = say("who_chapter", visit.locale, number=number) if number else passage.label
     ways = (
-        Choice(say("desk_show_anyway", visit.locale), f"{note}.0.0.1", "step"),
-        Choice(say("desk_move_place", visit.locale), f"{note}{MOVE}", "step"),
+        Choice(say("desk_show_anyway", visit.locale), anyway, "step"),
+        Choice(say("desk_move_place", visit.locale), move, "step"),
         Choice(say("desk_close", visit.locale), CLOSE, "close"),
     )
     reach = say_limit(place, visit.locale)
@@ -185,12 +186,17 @@ async def moved(visit: Visit, id: str) -> Reply:
     """Move the reader's own place to where the passage of a note has been read, and show it."""
     note = id.removesuffix(MOVE)
     passage = await visit.club.passages.press(visit.conversation, note, reader=visit.reader)
+    said = await moved_past(visit, passage)
+    shown = await opened(visit, f"{note}.0.0.1")
+    return replace(shown, document=said + shown.document)
+
+
+async def moved_past(visit: Visit, passage: Passage) -> Document:
+    """Move the reader's own place past a passage, and say so."""
     _, contents = await visit.club.contents(visit.conversation, passage.book)
     words = _read_to(contents, passage)
     _, limit = await visit.club.place(visit.conversation, visit.reader, passage.book, words)
-    shown = await opened(visit, f"{note}.0.0.1")
-    said = sentence("desk_place_moved", visit.locale, reach=say_limit(limit, visit.locale))
-    return replace(shown, document=said + shown.document)
+    return sentence("desk_place_moved", visit.locale, reach=say_limit(limit, visit.locale))
 
 
 def _read_to(contents: Contents, passage: Passage) -> str:

@@ -27,7 +27,7 @@ async def progress(visit: Visit, words: str | None, choice: str | None = None) -
     key = "desk_progress_whole" if limit == WHOLE_BOOK else "desk_progress"
     document = sentence(key, visit.locale, **said)
     _, own = await visit.club.place(visit.conversation, visit.reader, card.sha256)
-    if own != WHOLE_BOOK:
+    if own != WHOLE_BOOK and visit.private:  # everybody reads this, and it is nobody else's business
         reach = say_limit(own, visit.locale)
         document += sentence("desk_place", visit.locale, title=card.title, reach=reach, place=visit.spell("place"))
     return Reply(document, await reach_choices(visit, card))

@@ -20,7 +20,7 @@ from core.desk import (
     shelves,
     trying,
 )
-from core.desk.asking import asked
+from core.desk.asking import QUOTED, asked
 from core.desk.keys import Action, Visit
 from core.desk.writing import sentence
 from core.errors import Missing, ReaderError
@@ -57,6 +57,11 @@ async def _done(visit: Visit, action: Action, event: str) -> Reply | Question:
         raise
 
 
+async def _question(visit: Visit, action: Action) -> str:
+    turn = await visit.club.questions.asked(visit.conversation, str(action["turn"]))
+    return turn.question[:QUOTED]
+
+
 async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
     """Do what is kept under a button's id."""
     words, book = str(action.get("words", "")), action.get("book")
@@ -70,7 +75,7 @@ async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
         case "toc":
             return await shelves.contents(visit, book, int(action["page"]))
         case "quote":
-            return await quoting.quote(visit, words, book, int(action.get("page", 0)))
+            return await quoting.quote(visit, words, book, int(action.get("page", 0)), action.get("turn"))
         case "look":
             return await shelves.look(visit, str(book))
         case "edition":
@@ -133,9 +138,11 @@ async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
             question = asked(visit, visit.spell("ask"), event)
             return replace(question, reply_to=str(action["turn"]), go_on=True)
         case "again":
-            wanted = say(f"desk_again_{action['how']}", visit.locale, question=words)
-            return replace(asked(visit, wanted, event), reply_to=str(action["turn"]))
+            turn = await visit.club.questions.asked(visit.conversation, str(action["turn"]))
+            wanted = say(f"desk_again_{action['how']}", visit.locale, question=turn.question[:QUOTED])
+            aside = turn.answer.outcome == "general_knowledge"
+            return replace(asked(visit, wanted, event), reply_to=turn.id, without_book=aside)
         case "without":
-            return replace(asked(visit, words, event), without_book=True)
+            return replace(asked(visit, words or await _question(visit, action), event), without_book=True)
         case _:
             raise ReaderError("unknown_button")

@@ -1,8 +1,9 @@
 """Exact words at the desk: where they stand, each place with a button that opens it; and the chat as a file."""
 
 from core import tags
+from core.desk.asking import QUOTED
 from core.desk.keys import Action, Visit
-from core.desk.notes import CLOSE, in_the_book, passage_document
+from core.desk.notes import CLOSE, in_the_book, moved_past, passage_document, warning
 from core.desk.writing import heading, sentence
 from core.exports import Form
 from core.model import Attachment, Block, Choice, Paragraph, Quote, Reply, Text
@@ -12,8 +13,12 @@ _SHOWN = 5
 """Places a reply shows: more would bury the chat."""
 
 
-async def quote(visit: Visit, words: str, choice: str | None = None, page: int = 0) -> Reply:
-    """Where these words stand, word for word or nearly, so many places at a time."""
+async def quote(visit: Visit, words: str, choice: str | None = None, page: int = 0, turn: str | None = None) -> Reply:
+    """Where these words stand, word for word or nearly, so many places at a time; or those that an answer's question has."""
+    wanted: Action = {"words": words}
+    if turn is not None and not words:
+        wanted = {"turn": turn}
+        words = (await visit.club.questions.asked(visit.conversation, turn)).question[:QUOTED]
     card, found = await visit.club.passages.find_quote(
         visit.conversation, words, choice, reader=visit.reader, private=visit.private
     )
@@ -39,7 +44,7 @@ async def quote(visit: Visit, words: str, choice: str | None = None, page: int =
     if await visit.club.questions.keeps(visit.conversation.platform):
         blocks += sentence("desk_model_away", visit.locale)
     turning: list[tuple[str, Action]] = []
-    here: Action = {"do": "quote", "words": words, "book": card.sha256}
+    here: Action = {"do": "quote", **wanted, "book": card.sha256}
     if first > 0:
         turning.append((say("desk_previous", visit.locale), {**here, "page": first // _SHOWN - 1}))
     if further > 0:
@@ -49,15 +54,21 @@ async def quote(visit: Visit, words: str, choice: str | None = None, page: int =
 
 
 async def opened(visit: Visit, action: Action) -> Reply:
-    """A place the quote finder named, in its surroundings."""
+    """A place the quote finder named, in its surroundings; one past the reader's own place after a warning, as a note's."""
     passage = await visit.club.passages.open_tag(
         visit.conversation, str(action["book"]), str(action["tag"]), reader=visit.reader, locale=visit.locale
     )
+    how = action.get("how")
+    if passage.ahead is not None and how is None:
+        ways: list[tuple[str, Action]] = [("", {**action, "how": "anyway"}), ("", {**action, "how": "move"})]
+        anyway, move = await visit.choices(ways, own=True)
+        return await warning(visit, passage, passage.ahead, anyway.id, move.id)
+    said = await moved_past(visit, passage) if how == "move" else ()
     close = Choice(say("desk_close", visit.locale), CLOSE, "close")
     keep: Action = {"do": "save", "book": passage.book, "tag": passage.tag}
     save = await visit.choices([(say("quotes_save", visit.locale), keep)])
     row = (*save, *in_the_book(visit, passage), close)
-    return Reply(passage_document(passage, visit.locale), (row,), private=True, passage=passage)
+    return Reply(said + passage_document(passage, visit.locale), (row,), private=True, passage=passage)
 
 
 async def export(visit: Visit) -> Reply:
@@ -68,7 +79,7 @@ async def export(visit: Visit) -> Reply:
     forms: tuple[tuple[Form, str], ...] = (("md", "text/markdown"), ("html", "text/html"))
     for form, media in forms:
         text = await visit.club.passages.export(
-            visit.conversation, visit.locale, form=form, link=link, reader=visit.reader
+            visit.conversation, visit.locale, form=form, link=link, reader=visit.reader, alone=visit.private
         )
         files.append(Attachment(f"loccit.{form}", text.encode(), media))
     return Reply(sentence("desk_exported", visit.locale), attachments=tuple(files))

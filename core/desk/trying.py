@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.desk.asking import packed
 from core.desk.keys import Action, Visit
 from core.desk.writing import paragraphs
-from core.errors import LoccitError, UpstreamError
+from core.errors import LoccitError, Missing, UpstreamError
 from core.model import Question, Reply
 from core.strings import say
 
@@ -17,7 +17,10 @@ async def failed(visit: Visit, question: Question, error: LoccitError) -> Reply 
     """What stands in the place of an answer, with a way to ask again; None for what asking again does not mend."""
     if not isinstance(error, UpstreamError) and error.key not in TO_MEND:
         return None
-    action: Action = {"do": "try", "question": packed(question)}
+    if await visit.club.questions.on_record(visit.conversation, question.event) is not None:
+        action: Action = {"do": "try", "event": question.event}
+    else:  # it failed before anything was kept of it
+        action = {"do": "try", "question": packed(question)}
     again = await visit.choices([(say("desk_try_again", visit.locale), action)])
     return Reply(paragraphs(say(error.key, visit.locale, **error.params)), (again,))
 
@@ -29,6 +32,12 @@ async def again(visit: Visit, action: Action, event: str) -> Question:
         # The key goes on from the first one, which says what a late answer replies to.
         event = f"{kept.event}:{event.rsplit(':', 1)[-1]}"
         return replace(kept, event=event, conversation=visit.conversation, reader=visit.reader, patient=True)
-    fields = dict(action["question"])
+    if "event" in action:
+        asked = await visit.club.questions.on_record(visit.conversation, str(action["event"]))
+        if asked is None:
+            raise Missing("unknown_button")
+        fields = packed(asked)
+    else:
+        fields = dict(action["question"])
     private = visit.private or bool(fields.get("without_book"))
     return Question(event, visit.conversation, visit.reader, private=private, patient=True, **fields)

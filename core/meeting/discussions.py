@@ -107,8 +107,10 @@ class Discussions:
         channel = await self._means.channel(conversation)
         row = await self._means.store.discussions.latest(channel, conversation.thread, posted=False, reader=reader.id)
         try:
+            if row is not None:
+                await self._organises(conversation, reader, row)
             return None if row is None else await self._draft(conversation, row)
-        except ReaderError:  # its book was taken away, or the club's place moved back behind it
+        except ReaderError:  # its book was taken away, the club's place moved back behind it, the reader's rights ended
             return None
 
     async def keep(self, conversation: Conversation, reader: Reader, topic: str) -> Draft:
@@ -181,7 +183,7 @@ class Discussions:
             raise Missing("unknown_button")
         if row.posted_at is not None:
             raise ReaderError("discuss_posted")
-        source = await self._source(conversation, row)
+        source = await self._organises(conversation, reader, row)
         topics = [one for one in await means.store.discussions.topics(row.id) if one.place]
         chosen = [one for one in topics if one.kept] or topics
         proven = [one for one in chosen if one.runs and all([await source.is_run(run) for run in one.runs])]
@@ -264,6 +266,12 @@ class Discussions:
             raise ReaderError("discuss_past_limit")
         return source.within(row.limit_words)
 
+    async def _organises(self, conversation: Conversation, reader: Reader, row: DiscussionRow) -> Source:
+        """The same, for somebody who may organise now: a draft outlives the rights of who prepared it."""
+        source = await self._source(conversation, row)
+        check_change(reader, source.card.added_by)
+        return source
+
     async def _my_topic(self, conversation: Conversation, reader: Reader, topic: str) -> tuple[DiscussionRow, TopicRow]:
         channel = await self._means.channel(conversation)
         found = await self._means.store.discussions.topic(channel, topic)
@@ -272,7 +280,7 @@ class Discussions:
             raise Missing("unknown_button")
         if row.posted_at is not None:
             raise ReaderError("discuss_posted")
-        await self._source(conversation, row)
+        await self._organises(conversation, reader, row)
         return row, found
 
     async def _draft(self, conversation: Conversation, row: DiscussionRow) -> Draft:

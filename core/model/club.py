@@ -345,6 +345,8 @@ class Answered:
     kept: bool = False
     event: str = ""
     """The key of the question's event."""
+    alone: bool = False
+    """Of one brought late: it was asked in private and without the book, and where others are, they are not shown it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ Footnotes outlive the words of their answers, so that old buttons still answer (
 an empty shell: work that was under way when somebody was forgotten lands in it instead of failing.
 """
 
+import json
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,7 @@ from sqlalchemy import ColumnElement, Text, and_, delete, exists, func, or_, sel
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.model import Forgotten
-from core.store import meetings, schema
+from core.store import meetings, memos, schema
 from core.store.blobs import Originals
 from core.store.engines import Engines, lock_content
 from core.store.segments import EXTRACTIVE
@@ -56,8 +57,8 @@ class Forgetting:
             await connection.execute(still.values(**ended))
             await connection.execute(update(schema.question).where(mine).values(reader=_NOBODY, locale=None))
             for column in (_rights.added_by, _rights.limit_by):
-                theirs = update(schema.rights).where(column == reader, _rights.channel.in_(here))
-                await connection.execute(theirs.values({column: _NOBODY}))
+                named = update(schema.rights).where(column == reader, _rights.channel.in_(here))
+                await connection.execute(named.values({column: _NOBODY}))
             uploads = update(schema.upload).where(_upload.reader == reader, _upload.channel.in_(here))
             await connection.execute(uploads.values(reader=_NOBODY, locale=None))
             places = await _deleted(
@@ -65,7 +66,9 @@ class Forgetting:
             )
             await meetings.forget_reader(connection, here, reader)
             button, flag = schema.button.c, schema.flag.c
-            await connection.execute(delete(schema.button).where(button.reader == reader, button.channel.in_(here)))
+            theirs = or_(button.reader == reader, _says(button.action, f'"by":{json.dumps(reader)}'))
+            await connection.execute(delete(schema.button).where(theirs, button.channel.in_(here)))
+            await memos.forget_reader(connection, platform, reader)
             turns = select(_turn.id).where(_turn.channel.in_(here))
             await connection.execute(delete(schema.flag).where(flag.reader == reader, flag.turn.in_(turns)))
             opened = await _deleted(connection, delete(schema.opened).where(_opened.reader == who))
@@ -88,7 +91,11 @@ class Forgetting:
                 nothing = update(schema.channel).where(_channel.id == channel)
                 await connection.execute(nothing.values(current=None))
             here = and_(_turn.channel == channel, _mentions(sha256))
-            questions = await blank_questions(connection, _question.id.in_(select(_turn.question).where(here)))
+            unanswered = and_(_question.channel == channel, _question.book == sha256)
+            asked = or_(_question.id.in_(select(_turn.question).where(here)), unanswered)
+            ended = update(schema.question).where(unanswered, _question.state.in_(("accepted", "kept")))
+            await connection.execute(ended.values(state="failed", ended_at=_question.accepted_at))
+            questions = await blank_questions(connection, asked)
             found = Forgotten(questions=questions) + await blank_answers(connection, here)
             mine = (_place.channel == channel, _place.book == sha256)
             await meetings.forget_book(connection, sha256, channel)
@@ -159,6 +166,7 @@ class Forgetting:
                 await connection.execute(update(schema.question).where(old).values(reader=_NOBODY, locale=None))
             if history is not None:
                 found += await blank_answers(connection, _turn.asked_at < history)
+                await meetings.forget_old(connection, history)
         return found
 
     async def leftovers(self, today: str, lately: datetime) -> Forgotten:
@@ -190,7 +198,12 @@ def _answers_to(questions: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def _mentions(sha256: str) -> ColumnElement[bool]:
-    return type_coerce(_turn.books, Text).contains(sha256, autoescape=True)
+    return _says(_turn.books, sha256)
+
+
+def _says(column: ColumnElement[Any], words: str) -> ColumnElement[bool]:
+    """Whether these words stand in a column of JSON, as it is written there."""
+    return type_coerce(column, Text).contains(words, autoescape=True)
 
 
 def _holds_something() -> ColumnElement[bool]:

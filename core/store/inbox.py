@@ -112,6 +112,12 @@ class Inbox:
         )
         return _question(row, known)
 
+    async def question(self, event: str) -> QuestionRow | None:
+        """The question of this event."""
+        async with self._engines.read() as connection:
+            row = (await connection.execute(_questions().where(schema.question.c.event == event))).one_or_none()
+        return None if row is None else _question(row, True)
+
     async def fail_question(self, event: str, error: Notice, at: datetime) -> None:
         """The question ended with a sentence instead of an answer. (`Turns.save` finishes one that is answered.)"""
         await self._end(schema.question, event, "failed", error, at)

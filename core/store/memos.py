@@ -4,7 +4,8 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Text, cast, delete, or_, select, update
+from sqlalchemy import Text, cast, delete, or_, select, type_coerce, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.store import schema
 from core.store.engines import Engines, insert_new
@@ -66,3 +67,20 @@ class Memos:
         """Delete what is out of date; how many."""
         async with self._engines.write() as connection:
             return (await connection.execute(delete(schema.memo).where(_memo.until <= at))).rowcount
+
+
+async def forget_reader(connection: AsyncConnection, platform: str, reader: str) -> None:
+    """What is remembered of one reader: keys that have the platform's id of theirs as a part, and whom a passage stands open for.
+
+    Not a vote that the platform itself goes on showing: it is forgotten when its poll is counted, and would be read anew.
+    """
+    whose = or_(_memo.key.endswith(f":{reader}", autoescape=True), _memo.key.contains(f":{reader}:", autoescape=True))
+    votes = _memo.key.startswith("vote:")
+    await connection.execute(delete(schema.memo).where(_memo.platform == platform, whose, ~votes))
+    openers = type_coerce(_memo.value, Text).contains('"openers":', autoescape=True)
+    standing = select(_memo.key, _memo.value).where(_memo.platform == platform, openers)
+    for key, value in (await connection.execute(standing)).all():
+        others = [one for one in value["openers"] if str(one) != reader]
+        if others != value["openers"]:
+            mine = update(schema.memo).where(_memo.platform == platform, _memo.key == key)
+            await connection.execute(mine.values(value={**value, "openers": others}))

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from sqlalchemy import Select, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Select, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -95,13 +95,17 @@ class Turns:
         async with self._engines.write() as connection:
             await connection.execute(seen.values(shown_at=at))
 
-    async def unshown(self, platform: str) -> tuple[tuple[str, Turn], ...]:
-        """The answers nobody saw yet, each with the key of its question's event, oldest first."""
-        query = _turns().add_columns(_question.event).join(schema.question, _question.id == _turn.question)
+    async def unshown(self, platform: str) -> tuple[tuple[str, Turn, bool], ...]:
+        """The answers nobody saw yet, oldest first, each with the key of its question's event, and whether that was asked in
+        private and without the book.
+        """
+        asked = (_question.event, (_question.private & _question.without_book).label("alone"))
+        query = _turns().add_columns(*asked).join(schema.question, _question.id == _turn.question)
         query = query.where(schema.channel.c.platform == platform, _turn.shown_at.is_(None)).order_by(_turn.sequence)
         async with self._engines.read() as connection:
-            events = {row.id: row.event for row in (await connection.execute(query)).all()}
-            return tuple((events[turn.id], turn) for turn in await _read(connection, query))
+            rows = {row.id: row for row in (await connection.execute(query)).all()}
+            found = await _read(connection, query)
+            return tuple((rows[turn.id].event, turn, bool(rows[turn.id].alone)) for turn in found)
 
     async def flag(self, id: str, reader: str, at: datetime) -> None:
         """A reader calls the answer wrong."""
@@ -115,6 +119,14 @@ class Turns:
             found: str | None = (await connection.execute(query)).scalar_one_or_none()
         return found
 
+    async def alone(self, id: str) -> str | None:
+        """The platform's id of who was told this in private ("" = forgotten since); None for what everybody saw."""
+        query = select(_question.reader).join(schema.turn, _question.id == _turn.question)
+        async with self._engines.read() as connection:
+            asked = query.where(_turn.id == id, _question.private)
+            found: str | None = (await connection.execute(asked)).scalar_one_or_none()
+        return found
+
     async def delete(self, id: str) -> None:
         """Forget the turn, its notes and the words of its question. The question stays answered."""
         mine = select(_turn.question).where(_turn.id == id).scalar_subquery()
@@ -124,24 +136,24 @@ class Turns:
             await connection.execute(delete(schema.flag).where(schema.flag.c.turn == id))
             await connection.execute(delete(schema.turn).where(_turn.id == id))
 
-    async def latest(self, channel: int, thread: str | None = None) -> Turn | None:
+    async def latest(self, channel: int, thread: str | None = None, *, reader: str | None = None) -> Turn | None:
         """The last turn of the channel itself or of one of its threads: what a bare footnote number means."""
-        newest = await self.history(channel, thread, 1)
+        newest = await self.history(channel, thread, 1, reader=reader)
         return newest[0] if newest else None
 
-    async def history(self, channel: int, thread: str | None = None, last: int | None = None) -> tuple[Turn, ...]:
-        """The turns of the channel itself or of one thread, in order; only the `last` ones when given."""
-        query = _turns().where(_turn.channel == channel)
+    async def history(
+        self, channel: int, thread: str | None = None, last: int | None = None, *, reader: str | None = None
+    ) -> tuple[Turn, ...]:
+        """The turns of the channel itself or of one thread, in order; only the `last` ones when given. `reader`: as `whole`."""
+        query = _told_to(reader).where(_turn.channel == channel)
         query = query.where(_turn.thread.is_(None) if thread is None else _turn.thread == thread)
         query = query.order_by(_turn.sequence.desc()).limit(last)
         async with self._engines.read() as connection:
             return tuple(reversed(await _read(connection, query)))
 
     async def whole(self, channel: int, reader: str | None = None) -> tuple[Turn, ...]:
-        """The turns of the channel and of all its threads, in order; with a `reader`, without what others asked in private."""
-        query = _turns().outerjoin(schema.question, _question.id == _turn.question).where(_turn.channel == channel)
-        if reader is not None:
-            query = query.where(or_(_turn.question.is_(None), _question.private.is_(False), _question.reader == reader))
+        """The turns of the channel and of all its threads, in order; with a `reader`, without what others asked in private ("": anybody)."""
+        query = _told_to(reader).where(_turn.channel == channel)
         async with self._engines.read() as connection:
             return tuple(await _read(connection, query.order_by(_turn.sequence)))
 
@@ -168,6 +180,14 @@ def _turns() -> Select[*tuple[Any, ...]]:
     return select(schema.turn, schema.channel.c.platform, schema.channel.c.external).join(
         schema.channel, schema.channel.c.id == _turn.channel
     )
+
+
+def _told_to(reader: str | None) -> Select[*tuple[Any, ...]]:
+    query = _turns().outerjoin(schema.question, _question.id == _turn.question)
+    if reader is None:
+        return query
+    mine = and_(_question.reader == reader, _question.reader != "")
+    return query.where(or_(_turn.question.is_(None), _question.private.is_(False), mine))
 
 
 async def _read(connection: AsyncConnection, query: Select[*tuple[Any, ...]]) -> list[Turn]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import OperatorError, UpstreamError
-from core.model import Conversation
+from core.model import Conversation, Reader
 from tests.adapters.discord_club import Site, discord_site, items, said, text_of
 from tests.adapters.discord_hostile import hostile
 from tests.adapters.discord_markdown import read
@@ -235,12 +235,16 @@ async def test_the_asker_deletes_an_answer_and_anybody_can_call_it_wrong(site: S
 
 async def test_an_answer_without_the_book_is_for_the_presser_alone(site: Site) -> None:
     site.model = ScriptedModel(lambda request: "Ink is a fluid.")
-    async with site.running():
+    async with site.running() as club:
         await site.shelve()
+        await site.ask(LOG)
         asked = await site.ivo.slash(site.channel, "ask", {"question": "What is ink?", "scope": "without"})
         answer = (await site.ivo.settled(asked, lambda: _finished(site, asked.posted)))[0]
         assert "Not from the book" in text_of(answer)
         assert answer["ephemeral_for"] == str(site.ivo.id)
+        exported = await club.club.passages.export(_conversation(site), reader=Reader(str(site.mara.id)))
+        assert LOG in exported
+        assert "What is ink" not in exported
 
 
 async def test_long_answers_come_in_parts_each_with_its_own_buttons(site: Site) -> None:

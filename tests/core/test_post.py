@@ -120,7 +120,7 @@ async def test_an_answer_is_brought_until_somebody_saw_it(store: Store) -> None:
     await store.inbox.accept_question(question_of("console:1"), channel, NOON)
     turn = await store.turns.save(turn_of("turn-1"), channel, "console:1")
     await store.turns.save(turn_of("turn-2"), channel, None)  # quoted meanwhile; the answer follows
-    assert [(key, found.id) for key, found in await store.turns.unshown("console")] == [("console:1", turn.id)]
+    assert [(key, found.id) for key, found, _ in await store.turns.unshown("console")] == [("console:1", turn.id)]
     assert await store.turns.unshown("telegram") == ()
     await store.turns.shown(turn.id, NOON)
     assert await store.turns.unshown("console") == ()

@@ -124,6 +124,7 @@ async def test_all_of_it_goes_with_channel_reader_or_book(store: Store, place: P
             await store.forgetting.channel(channel)
             assert not any(_counts(place).values())
         case "reader":
+            await store.discussions.post("d1", ["t1"], NOON)  # one that nobody else has seen would go
             await store.forgetting.reader(ROOM.platform, READER.id, TODAY, NOON)
             left = _counts(place)
             assert left["remark"] == left["approval"] == left["ballot"] == 0

@@ -170,6 +170,23 @@ async def test_a_picture_of_a_contents_page_is_painted_over_where_it_tells_of_la
         assert ink[0] < ink[1] < ink[2] == ink[3]
 
 
+async def test_a_picture_shows_one_reader_no_more_than_the_own_place_allows(tmp_path: Path) -> None:
+    path = _manual(tmp_path / "manual.pdf")
+    model = ScriptedModel(lambda request: f"It is of lamps {_first_tag(request)}.")
+    async with open_club(tmp_path / "club", model) as club:
+        await upload(club, path)
+        [note] = (await club.ask("What is the manual about?", evidence_tokens=None)).answer.footnotes
+        ink = []
+        for words in ("finished 1", "finished 2", "all"):
+            await club.club.place(ROOM, MEMBER, words=words)
+            [picture] = await club.club.passages.picture(ROOM, note.id, reader=MEMBER)
+            ink.append(_ink(picture.png))
+        assert ink[0] < ink[1] < ink[2]
+        await club.club.place(ROOM, MEMBER, words="start")
+        [picture] = await club.club.passages.picture(ROOM, note.id, reader=MEMBER)
+        assert _ink(picture.png) == ink[2]  # the note itself lies past it: the warning came before
+
+
 def _manual(path: Path) -> Path:
     """A page with a contents list, and three chapters of a page each."""
     sheet = Sheet()

@@ -1,0 +1,155 @@
+"""After somebody or something was forgotten, and past the time that words are kept: in no table a word of theirs, and no name."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from core.desk import Desk
+from core.errors import LoccitError, OperatorError
+from core.lifecycle import Keeping
+from core.model import Answered, Choice, Conversation, Question, Reader, Reply, Turn
+from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
+from tests.core.test_discussions import DRAFT
+from tests.fakes.model import ScriptedModel
+
+GROUP = Conversation("telegram", "-1001")
+KEEPER = Reader("keeper", "en", manages=True)
+GUEST = Reader("guest-77", "en")
+
+
+@pytest.fixture
+async def club(tmp_path: Path) -> AsyncIterator[TestClub]:
+    async with open_club(tmp_path) as opened:
+        yield opened
+
+
+def _desk(club: TestClub) -> Desk:
+    return Desk(club.club, lambda name: f"/{name}")
+
+
+async def _type(
+    club: TestClub, line: str, reader: Reader = KEEPER, where: Conversation = ROOM, *, private: bool = False
+) -> Reply:
+    name, _, words = line.partition(" ")
+    reply = await _desk(club).command(where, reader, name, words, event=f"typed {line}", private=private)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+async def _press(club: TestClub, choice: Choice, reader: Reader = KEEPER, where: Conversation = ROOM) -> Reply:
+    reply = await _desk(club).press(where, reader, choice.id, event="pressed")
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def _labelled(reply: Reply, label: str) -> Choice:
+    found = [choice for row in reply.choices for choice in row if choice.label == label]
+    assert found, [choice.label for row in reply.choices for choice in row]
+    return found[0]
+
+
+async def _asked(club: TestClub, question: Question) -> Turn:
+    last = [event async for event in club.club.questions.ask(question)][-1]
+    assert isinstance(last, Answered)
+    return last.turn
+
+
+def _rows_with(folder: Path, word: str) -> set[str]:
+    """The tables in which a word stands."""
+    with closing(sqlite3.connect(folder / "loccit.db")) as database:
+        names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
+        return {name for name in names if word in str(database.execute(f'select * from "{name}"').fetchall())}
+
+
+async def _leave_words_everywhere(club: TestClub) -> Turn:
+    """A question with every button that an answer can have under it, pressed and pressed again."""
+    turn = await _asked(club, Question("asked", ROOM, GUEST, "Who was Quendrilo?"))
+    for row in await _desk(club).ways_on(ROOM, GUEST, turn):
+        for choice in row:
+            try:
+                await _desk(club).press(ROOM, MEMBER, choice.id, event="pressed by another")
+            except LoccitError:
+                continue
+    failed = await _desk(club).failed(
+        Question("asked", ROOM, GUEST, "Who was Quendrilo?"), OperatorError("model_quota")
+    )
+    assert failed is not None
+    return turn
+
+
+async def test_no_button_keeps_the_words_of_a_question_that_was_forgotten(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await club.shelve(lantern_house())
+        turn = await _leave_words_everywhere(club)
+        assert turn.answer.outcome == "not_in_book"
+        await club.club.forget_reader(ROOM.platform, GUEST.id)
+        assert _rows_with(tmp_path, "Quendrilo") == set()
+        for row in await _desk(club).ways_on(ROOM, GUEST, turn):
+            for choice in row[:-1]:
+                with pytest.raises(LoccitError, match="answer_forgotten"):
+                    await _desk(club).press(ROOM, MEMBER, choice.id, event="pressed late")
+
+
+async def test_no_button_keeps_the_words_of_a_question_past_their_time_or_deleted(tmp_path: Path) -> None:
+    keeping = Keeping(history=timedelta(days=30))
+    async with open_club(tmp_path, keeping=keeping) as club:
+        await club.shelve(lantern_house())
+        await club.club.questions.delete(ROOM, KEEPER, (await _leave_words_everywhere(club)).id)
+        assert _rows_with(tmp_path, "Quendrilo") == set()
+        await _asked(club, Question("later", ROOM, GUEST, "Who was Quendrilo?"))
+        club.clock.pass_minutes(60 * 24 * 31)
+        await club.club.sweep()
+        assert _rows_with(tmp_path, "Quendrilo") == set()
+
+
+async def test_a_draft_that_was_never_posted_goes_with_who_prepared_it(tmp_path: Path) -> None:
+    async with open_club(tmp_path, ScriptedModel([DRAFT])) as club:
+        await club.shelve(lantern_house())
+        await _type(club, "discuss")
+        await _type(club, "discuss edit 1 What would Quendrilo say?")
+        await club.club.forget_reader(ROOM.platform, KEEPER.id)
+        assert _rows_with(tmp_path, "Quendrilo") == set()
+
+
+async def test_answers_to_a_discussion_are_kept_no_longer_than_other_words(tmp_path: Path) -> None:
+    async with open_club(tmp_path, ScriptedModel([DRAFT]), keeping=Keeping(history=timedelta(days=30))) as club:
+        await club.shelve(lantern_house())
+        await club.club.meeting.discussions.agree(ROOM, KEEPER, True)
+        await _press(club, _labelled(await _type(club, "discuss"), "Post"))
+        await _type(club, "discuss answer 1 Quendrilo wrote it.", GUEST)
+        assert _rows_with(tmp_path, "Quendrilo") == {"remark"}
+        club.clock.pass_minutes(60 * 24 * 31)
+        await club.club.sweep()
+        assert _rows_with(tmp_path, "Quendrilo") == set()
+
+
+async def test_no_memo_and_no_button_names_a_reader_who_was_forgotten(club: TestClub, tmp_path: Path) -> None:
+    for platform in ("telegram", "discord"):
+        for key in (f"private:{GUEST.id}", f"locale:{GUEST.id}", f"open:-1001:note:{GUEST.id}", f"open:1:{GUEST.id}:n"):
+            await club.club.post.remember(platform, key, "en")
+    await club.club.post.remember("telegram", "open:-1001:a5", {"what": "n", "messages": [], "openers": [GUEST.id, 77]})
+    await club.club.post.remember("telegram", f"private:{GUEST.id}8", "en")
+    file = {"id": "file-1", "name": "lantern.epub"}
+    assert await _desk(club).seen(ROOM, GUEST, "lantern.epub", 900, file, event="seen") is not None
+    await club.club.forget_reader("telegram", GUEST.id)
+    left = {"open:-1001:a5": {"what": "n", "messages": [], "openers": [77]}, f"private:{GUEST.id}8": "en"}
+    assert await club.club.post.recall_all("telegram", "") == left
+    assert len(await club.club.post.recall_all("discord", "")) == 4
+    await club.club.forget_reader(ROOM.platform, GUEST.id)
+    assert "button" not in _rows_with(tmp_path, GUEST.id)
+
+
+async def test_a_question_about_a_forgotten_book_that_waits_goes_too(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        sha256 = await club.shelve(lantern_house())
+        channel = await club.store.shelf.channel(ROOM, club.clock())
+        question = Question("waits", ROOM, GUEST, "Who was Quendrilo?", sha256)
+        await club.store.inbox.accept_question(question, channel, club.clock())
+        await club.store.inbox.keep_question("waits")
+        await club.club.forget_book(ROOM, KEEPER, sha256)
+        assert _rows_with(tmp_path, "Quendrilo") == set()
+        assert not await club.club.questions.keeps(ROOM.platform)
