@@ -31,7 +31,7 @@ from core.model import (
     Ready,
     Refused,
 )
-from core.strings import LOCALES, say
+from core.strings import is_word
 from core.strings.counts import counted
 
 log = logging.getLogger(__name__)
@@ -40,9 +40,6 @@ PROVIDER_CHECK = 15.0
 """Seconds between two attempts to reach a provider that was down while a question waits for it."""
 
 _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
-_BEFORE = {"<", *(say("console_word_before", locale) for locale in LOCALES)}
-_AFTER = {">", *(say("console_word_after", locale) for locale in LOCALES)}
-_YES = {say("word_yes", locale) for locale in LOCALES}
 
 
 class Console:
@@ -160,7 +157,7 @@ class Console:
         if not line:
             return
         forget = self._forgetting.take()
-        if forget is not None and line.lower() in _YES:
+        if forget is not None and is_word(line, "word_yes"):
             page.say(view.sentence(page.look, "forgotten", counts=counted(await forget(), self._reader.locale)))
             self._notes.shut()
             self._questions.forget()
@@ -177,8 +174,8 @@ class Console:
                 await self._desk.note(int(number[1]), page)
             else:
                 await self._notes.press(int(number[1]), page)
-        elif line.lower() in _BEFORE or line.lower() in _AFTER:
-            await self._notes.step(page, forward=line.lower() in _AFTER)
+        elif line in ("<", ">") or is_word(line, "console_word_before", "console_word_after"):
+            await self._notes.step(page, forward=line == ">" or is_word(line, "console_word_after"))
         elif "/" in line and is_file(path := typed_path(self._folder, line)):  # dragged into the window
             await self._books.add_file(path, page)
         elif line.startswith("/"):

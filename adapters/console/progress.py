@@ -4,9 +4,7 @@ from adapters.console import view
 from adapters.console.terminal import Page
 from core.club import Club
 from core.model import WHOLE_BOOK, Conversation, Reader
-from core.strings import LOCALES, say
-
-_UNDO, _YES, _STOP = ({say(f"word_{word}", locale) for locale in LOCALES} for word in ("undo", "yes", "stop"))
+from core.strings import is_word
 
 
 class Progress:
@@ -19,7 +17,7 @@ class Progress:
 
     async def progress(self, words: str, page: Page) -> None:
         """The club's reading limit: shown, set, or the last change taken back."""
-        if words.lower() in _UNDO:
+        if is_word(words, "word_undo"):
             card, limit = await self._club.undo_progress(self._conversation, self._reader)
             key = "console_progress_undone"
         else:
@@ -41,10 +39,10 @@ class Progress:
     async def index(self, words: str, page: Page) -> None:
         """How far the summaries of a book are; "yes" agrees to what they cost, "stop" ends them."""
         word, _, choice = words.partition(" ")
-        if word.lower() in _YES:
+        if is_word(word, "word_yes"):
             card = await self._club.summaries.approve(self._conversation, self._reader, choice.strip() or None)
             page.say(view.sentence(page.look, "index_started", title=card.title))
-        elif word.lower() in _STOP:
+        elif is_word(word, "word_stop"):
             card = await self._club.summaries.cancel(self._conversation, self._reader, choice.strip() or None)
             page.say(view.sentence(page.look, "index_cancelled_now", title=card.title, index="/index"))
         else:

@@ -5,10 +5,8 @@ from typing import Any
 from core.desk.keys import Visit
 from core.errors import ReaderError
 from core.model import Question
-from core.strings import LOCALES, say
+from core.strings import is_word
 
-_ALL = ("all", *(say("desk_word_all", locale) for locale in LOCALES))
-_WITHOUT = ("without", *(say("desk_word_without", locale) for locale in LOCALES))
 QUOTED = 300
 """Characters of an earlier question that a button takes up again."""
 _LASTS = ("text", "book", "limit_words", "reply_to", "without_book", "every_book", "go_on")
@@ -22,7 +20,7 @@ def packed(question: Question) -> dict[str, Any]:
 def asked(visit: Visit, words: str, event: str) -> Question:
     """What somebody asks; a first word says to all books, or without the book. Raises ReaderError when there are none."""
     first, _, rest = words.partition(" ")
-    every, without = first.lower() in _ALL, first.lower() in _WITHOUT
+    every, without = is_word(first, "desk_word_all"), is_word(first, "desk_word_without")
     text = rest.strip() if (every or without) and rest.strip() else words.strip()
     if not text:
         raise ReaderError("desk_ask_what", ask=visit.spell("ask"))

@@ -19,14 +19,8 @@ from core.model import (
     Reply,
     Text,
 )
-from core.strings import LOCALES, say, say_limit, tell
+from core.strings import is_word, say, say_limit, tell
 
-
-def _spelled(key: str) -> frozenset[str]:
-    return frozenset(say(key, locale) for locale in LOCALES)
-
-
-_NEW, _EDIT, _ANSWER = (_spelled(f"discuss_word_{word}") for word in ("new", "edit", "answer"))
 _NUMBERED = re.compile(r"(\d{1,2})\s+(.+)", re.S)
 
 
@@ -34,13 +28,14 @@ async def discuss(visit: Visit, words: str, event: str) -> Reply:
     """The draft at work, or a new one; `edit 2 WORDS` changes a question, `answer 2 WORDS` answers a posted one."""
     first, _, rest = words.partition(" ")
     discussions = visit.club.meeting.discussions
-    if first.lower() in _EDIT | _ANSWER:
+    edits = is_word(first, "discuss_word_edit")
+    if edits or is_word(first, "discuss_word_answer"):
         found = _NUMBERED.fullmatch(rest.strip())
         if found is None:
-            key = "discuss_edit_how" if first.lower() in _EDIT else "discuss_answer_how"
+            key = "discuss_edit_how" if edits else "discuss_answer_how"
             raise ReaderError(key, discuss=visit.spell("discuss"))
         number, said = int(found[1]), found[2].strip()
-        if first.lower() in _EDIT:
+        if edits:
             topic = await discussions.drafted(visit.conversation, visit.reader, number)
             return await _shown(visit, await discussions.rewrite(visit.conversation, visit.reader, topic, said))
         topic = await discussions.numbered(visit.conversation, number)
@@ -49,7 +44,7 @@ async def discuss(visit: Visit, words: str, event: str) -> Reply:
         draft = await discussions.mine(visit.conversation, visit.reader)
         if draft is not None:
             return await _shown(visit, draft)
-    place = rest.strip() if first.lower() in _NEW else words
+    place = rest.strip() if is_word(first, "discuss_word_new") else words
     return await _shown(visit, await discussions.prepare(visit.conversation, visit.reader, None, place or None))
 
 

@@ -4,14 +4,10 @@ from core.desk.keys import Action, Visit
 from core.desk.writing import paragraphs, sentence
 from core.errors import ReaderError
 from core.model import Forgotten, Reply
-from core.strings import LOCALES, say
+from core.strings import is_word, say
 from core.strings.counts import counted as counts
 
-_WHAT = {
-    word: what
-    for what in ("me", "channel", "book")
-    for word in (what, *(say(f"desk_word_{what}", locale) for locale in LOCALES))
-}
+_WHAT = ("me", "channel", "book")
 
 
 async def ask(visit: Visit, words: str) -> Reply:
@@ -19,7 +15,7 @@ async def ask(visit: Visit, words: str) -> Reply:
     first, _, rest = words.partition(" ")
     if not first:
         return Reply(sentence("desk_forget_what", visit.locale, forget=visit.spell("forget")), private=True)
-    what = _WHAT.get(first.lower())
+    what = next((what for what in _WHAT if first.lower() == what or is_word(first, f"desk_word_{what}")), None)
     if what is None:
         raise ReaderError("desk_forget_unknown", forget=visit.spell("forget"))
     action: Action = {"do": "forget", "what": what}

@@ -3,18 +3,15 @@
 from core.desk.keys import Action, Visit
 from core.desk.writing import sentence
 from core.model import BookCard, Choice, Document, Estimate, Reply
-from core.strings import LOCALES, say
-
-_YES = {say("word_yes", locale) for locale in LOCALES}
-_STOP = {say("word_stop", locale) for locale in LOCALES}
+from core.strings import is_word, say
 
 
 async def index(visit: Visit, words: str) -> Reply:
     """How far the summaries of a book are; "yes" agrees to what they cost, "stop" ends them."""
     word, _, choice = words.partition(" ")
-    if word.lower() in _YES:
+    if is_word(word, "word_yes"):
         return await agree(visit, choice.strip() or None)
-    if word.lower() in _STOP:
+    if is_word(word, "word_stop"):
         return await stop(visit, choice.strip() or None)
     return await look(visit, words or None)
 

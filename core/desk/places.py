@@ -4,18 +4,17 @@ from core.desk.keys import Action, Visit
 from core.desk.writing import sentence
 from core.errors import Missing
 from core.model import WHOLE_BOOK, BookCard, Choice, Document, Question, Reply
-from core.strings import LOCALES, say, say_limit
+from core.strings import is_word, say, say_limit
 
 _OFFERED = 6
 """Chapters a picker offers at once. Their titles may be spoilers: numbers only."""
 _ROW = 3
 """Buttons in a row that a phone still shows whole."""
-_UNDO = {say("word_undo", locale) for locale in LOCALES}
 
 
 async def progress(visit: Visit, words: str | None, choice: str | None = None) -> Reply:
     """The club's limit; set by words, with a button that takes it back; without words also from buttons."""
-    if words and words.lower() in _UNDO:
+    if words and is_word(words, "word_undo"):
         return await undo_progress(visit, choice)
     card, limit = await visit.club.progress(visit.conversation, visit.reader, choice, words)
     said = {"title": card.title, "reach": say_limit(limit, visit.locale), "progress": visit.spell("progress")}

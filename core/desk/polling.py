@@ -12,16 +12,7 @@ from core.errors import Missing, ReaderError
 from core.meeting.calendar import read_date
 from core.meeting.polls import Poll
 from core.model import Ballot, Choice, Document, Letter, Reply
-from core.strings import LOCALES, say
-
-
-def _spelled(key: str) -> frozenset[str]:
-    return frozenset(say(key, locale) for locale in LOCALES)
-
-
-_VOTE, _RANKED, _CLOSE, _REMOVE = (
-    _spelled(key) for key in ("next_word_vote", "next_word_ranked", "next_word_close", "quotes_word_remove")
-)
+from core.strings import is_word, say
 
 _NUMBER = re.compile(r"\d{1,6}")
 """Of a proposal; longer ones are part of a title."""
@@ -31,16 +22,16 @@ async def following(visit: Visit, words: str, event: str) -> Reply:
     """What is proposed or voted on; a title proposes it; `vote`, `close`, `remove 2` do what they say."""
     first, _, rest = words.partition(" ")
     polls = visit.club.meeting.polls
-    if first.lower() in _VOTE:
+    if is_word(first, "next_word_vote"):
         return await _opened(visit, rest.strip(), event)
-    if first.lower() in _CLOSE and not rest:
+    if is_word(first, "next_word_close") and not rest:
         if visit.gather is not None:
             await visit.gather(await polls.closable(visit.conversation, visit.reader))
         return await _closed(visit, await polls.close(visit.conversation, visit.reader), undo=True)
-    if first.lower() in _REMOVE and _NUMBER.fullmatch(rest.strip()):
+    if is_word(first, "quotes_word_remove") and _NUMBER.fullmatch(rest.strip()):
         await polls.withdraw(visit.conversation, visit.reader, int(rest))
         return await _proposed(visit)
-    if first.lower() in _REMOVE and not rest.strip():
+    if is_word(first, "quotes_word_remove") and not rest.strip():
         raise ReaderError("next_how", next=visit.spell("next"))
     if words:
         await polls.nominate(visit.conversation, visit.reader, words)
@@ -57,7 +48,7 @@ async def following(visit: Visit, words: str, event: str) -> Reply:
 
 async def _opened(visit: Visit, words: str, event: str) -> Reply:
     first, _, rest = words.partition(" ")
-    ranked = first.lower() in _RANKED
+    ranked = is_word(first, "next_word_ranked")
     until: datetime | None = None
     said = rest.strip() if ranked else words
     if said:

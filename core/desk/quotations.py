@@ -8,7 +8,7 @@ from core.desk.writing import heading, paragraphs, sentence
 from core.errors import Missing, ReaderError
 from core.meeting.wall import MORNING
 from core.model import Attachment, Block, Letter, Paragraph, Quote, Reply, Text
-from core.strings import LOCALES, say
+from core.strings import is_word, say
 
 _PAGE = 5
 _NUMBER = re.compile(r"\d{1,6}")
@@ -16,30 +16,21 @@ _HOUR = re.compile(r"(\d{1,2})(?::00)? ?h?", re.I)
 """The quote of the day comes at a whole hour."""
 
 
-def _spelled(key: str) -> frozenset[str]:
-    return frozenset(say(key, locale) for locale in LOCALES)
-
-
-_EXPORT, _DAILY, _OFF, _REMOVE = (
-    _spelled(key) for key in ("quotes_word_export", "quotes_word_daily", "schedule_word_off", "quotes_word_remove")
-)
-
-
 async def quotes(visit: Visit, words: str, page: int = 0) -> Reply:
     """The wall, so many at a time; `export`, `remove 2`, `daily 9`, `daily off`."""
     first, _, rest = words.partition(" ")
     wall = visit.club.meeting.wall
     mine = visit.reader if visit.private else None
-    if first.lower() in _EXPORT:
+    if is_word(first, "quotes_word_export"):
         text = await wall.export(visit.conversation, visit.reader, visit.locale, visit.link_for, mine)
         file = Attachment("quotes.md", text.encode(), "text/markdown")
         return Reply(sentence("quotes_exported", visit.locale), attachments=(file,))
-    if first.lower() in _REMOVE:
+    if is_word(first, "quotes_word_remove"):
         if not _NUMBER.fullmatch(rest.strip()):
             raise ReaderError("quotes_how", quotes=visit.spell("quotes"))
         await wall.take_down(visit.conversation, visit.reader, int(rest), mine)
         return Reply(sentence("quotes_removed", visit.locale))
-    if first.lower() in _DAILY:
+    if is_word(first, "quotes_word_daily"):
         return await daily(visit, rest.strip())
     if words:
         raise ReaderError("quotes_how", quotes=visit.spell("quotes"))
@@ -73,7 +64,7 @@ async def quotes(visit: Visit, words: str, page: int = 0) -> Reply:
 
 async def daily(visit: Visit, said: str) -> Reply:
     """A quote each day, or none."""
-    if said.lower() in _OFF:
+    if is_word(said, "schedule_word_off"):
         await visit.club.meeting.wall.set_daily(visit.conversation, visit.reader, None)
         return Reply(sentence("quotes_daily_off", visit.locale))
     hour = _HOUR.fullmatch(said)

@@ -7,10 +7,8 @@ from core.errors import Missing, ReaderError
 from core.meeting.people import Person
 from core.meeting.recaps import Recap
 from core.model import Block, Document, Reply
-from core.strings import LOCALES, say, say_limit, tell
+from core.strings import is_word, say, say_limit, tell
 
-_MINE = {"mine", *(say("recap_word_mine", locale) for locale in LOCALES)}
-_CLUB = {"club", *(say("recap_word_club", locale) for locale in LOCALES)}
 _BOOKS = 10
 """Books a picker shows."""
 
@@ -18,23 +16,24 @@ _BOOKS = 10
 async def recap(visit: Visit, words: str, choice: str | None = None) -> Reply:
     """What has been read so far, by the reader or the club; asked first where the two differ."""
     first, _, rest = words.partition(" ")
-    whose = first.lower()
-    if whose in _MINE | _CLUB:
+    mine = is_word(first, "recap_word_mine")
+    said = mine or is_word(first, "recap_word_club")
+    if said:
         words = rest.strip()
     try:
         card = await visit.club.book(visit.conversation, choice or words or None)
     except Missing as missing:
-        return await _which(visit, missing, {"do": "recap", "words": first if whose in _MINE | _CLUB else ""})
-    if whose not in _MINE | _CLUB:
+        return await _which(visit, missing, {"do": "recap", "words": first if said else ""})
+    if not said:
         _, club = await visit.club.progress(visit.conversation, visit.reader, card.sha256)
-        _, mine = await visit.club.place(visit.conversation, visit.reader, card.sha256)
-        nearer = mine.position is not None and (club.position is None or mine.position < club.position)
+        _, own = await visit.club.place(visit.conversation, visit.reader, card.sha256)
+        nearer = own.position is not None and (club.position is None or own.position < club.position)
         if nearer:
             return await _whose(
-                visit, card.sha256, card.title, say_limit(mine, visit.locale), say_limit(club, visit.locale)
+                visit, card.sha256, card.title, say_limit(own, visit.locale), say_limit(club, visit.locale)
             )
-    found = await visit.club.meeting.recaps.recap(visit.conversation, visit.reader, card.sha256, mine=whose in _MINE)
-    return await _recapped(visit, found, private=whose in _MINE)
+    found = await visit.club.meeting.recaps.recap(visit.conversation, visit.reader, card.sha256, mine=mine)
+    return await _recapped(visit, found, private=mine)
 
 
 async def _whose(visit: Visit, book: str, title: str, mine: str, club: str) -> Reply:

@@ -8,16 +8,8 @@ from core.errors import ReaderError
 from core.meeting.calendar import day_name
 from core.meeting.schedule import SHOWN, Date, next_dates
 from core.model import Document, Letter, Reply
-from core.strings import LOCALES, say, say_limit
+from core.strings import is_word, say, say_limit
 
-
-def _spelled(key: str) -> frozenset[str]:
-    return frozenset(say(key, locale) for locale in LOCALES)
-
-
-_ZONE, _QUIET, _OFF, _CANCEL, _ALL = (
-    _spelled(f"schedule_word_{word}") for word in ("zone", "quiet", "off", "cancel", "all")
-)
 _NUMBER = re.compile(r"\d{1,6}")
 _HOURS = re.compile(r"(\d{1,2})(?::00)?\s*(?:-|–|to|a|às|as)?\s*(\d{1,2})(?::00)?")
 
@@ -28,17 +20,17 @@ async def schedule(visit: Visit, words: str) -> Reply:
     first, _, rest = words.partition(" ")
     if not words:
         return await _ahead(visit)
-    if first.lower() in _ZONE and not rest.strip():
+    if is_word(first, "schedule_word_zone") and not rest.strip():
         zone = await rooms.zone(visit.conversation)
         return Reply(sentence("schedule_zone", visit.locale, zone=zone, schedule=visit.spell("schedule")))
-    if first.lower() in _ZONE:
+    if is_word(first, "schedule_word_zone"):
         zone = await rooms.set_zone(visit.conversation, visit.reader, rest)
         return Reply(sentence("schedule_zone_set", visit.locale, zone=zone))
-    if first.lower() in _QUIET:
+    if is_word(first, "schedule_word_quiet"):
         return await _quiet(visit, rest.strip().lower())
-    if first.lower() in _CANCEL:
+    if is_word(first, "schedule_word_cancel"):
         number = int(rest) if _NUMBER.fullmatch(rest.strip()) else None
-        if number is None and rest.strip().lower() not in _ALL:
+        if number is None and not is_word(rest.strip(), "schedule_word_all"):
             return await _ahead(visit)
         count = await rooms.call_off(visit.conversation, visit.reader, number)
         if not count:
@@ -53,7 +45,7 @@ async def _quiet(visit: Visit, said: str) -> Reply:
     if not said:
         none = sentence("schedule_quiet_off", visit.locale) + sentence("schedule_quiet_how", visit.locale)
         return Reply(await _quiet_now(visit) or none)
-    if said in _OFF:
+    if is_word(said, "schedule_word_off"):
         await rooms.set_quiet(visit.conversation, visit.reader, None)
         return Reply(sentence("schedule_quiet_off", visit.locale))
     found = _HOURS.fullmatch(said)

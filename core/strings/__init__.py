@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.model import Limit, Notice
+from core.words import fold
 
 LOCALES = ("en", "es", "pt")
 _CHAPTER = re.compile(r"(in|finished) (\d+)")
@@ -36,6 +37,16 @@ def say(key: str, locale: str | None = None, **params: str | int) -> str:
     return str(text).format(
         **{name: " ".join(value.splitlines()) if isinstance(value, str) else value for name, value in params.items()}
     )
+
+
+def is_word(said: str, *keys: str) -> bool:
+    """Whether what somebody typed is one of these words of ours, in any of our languages: people leave accents out."""
+    return any(fold(said) in _spoken(key) for key in keys)
+
+
+@cache
+def _spoken(key: str) -> frozenset[str]:
+    return frozenset(fold(say(key, locale)) for locale in LOCALES)
 
 
 def tell(notice: Notice, locale: str | None = None) -> str:

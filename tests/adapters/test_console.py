@@ -312,3 +312,8 @@ def test_the_passage_of_an_answer_can_be_saved_and_its_quote_is_marked_wherever_
     assert "This one is saved here already." in ran.out
     assert ran.out.count(f"»Mara kept the {GREEN_INK}") == 2
     assert f"Written to {tmp_path / 'quotes.md'}." in ran.out
+
+
+def test_a_yes_without_its_accent_is_one(book: Path, data: Path) -> None:
+    ran = loccit("chat", book, data=data, stdin=f"{QUESTION}\n/forget me\nsi\n", LOCCIT_LOCALE="es_ES")
+    assert "Borrado para siempre" in ran.out, ran.out

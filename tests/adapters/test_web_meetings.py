@@ -38,7 +38,9 @@ async def test_whoever_moves_the_own_place_is_told_so_above_the_passage(tmp_path
         aiohttp.ClientSession() as session,
     ):
         await club.shelve(lantern_house(), HERE)
-        [answer] = [line for line in await say(session, served, "What did Mara keep the log in?") if line["do"] == "answer"]
+        [answer] = [
+            line for line in await say(session, served, "What did Mara keep the log in?") if line["do"] == "answer"
+        ]
         await say(session, served, "/place start")
         note = answer["html"].split('data-kind="note" data-id="')[1].split('"')[0]
         [warned] = await post(session, served, "/press", id=note)

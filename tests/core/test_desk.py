@@ -267,3 +267,22 @@ async def test_summaries_that_cost_more_than_is_spent_unasked_wait_for_a_yes_on_
         await _press(club, _labelled(running, "Stop summarising"))
         assert "stopped" in plain((await _type(club, "index")).document)
         assert "being summarised" in plain((await _type(club, "index yes")).document)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("recap mio", "up to chapter 1"),
+        ("recap MÍO", "up to chapter 1"),
+        ("schedule silencio 23 7", "From 23 to 7"),
+        ("schedule silêncio nao", "no quiet hours"),
+        ("quotes diaria nao", "no quote of the day"),
+        ("quotes diária 8", "at 8 o'clock"),
+    ],
+)
+async def test_words_of_ours_are_known_without_their_accents_and_in_any_of_our_languages(
+    club: TestClub, line: str, said: str
+) -> None:
+    await club.shelve(lantern_house())
+    await club.club.place(ROOM, KEEPER, words="finished 1")
+    assert said in plain((await _type(club, line)).document)
