@@ -72,7 +72,8 @@ async def act(visit: Visit, action: Action) -> Reply:
             words = await discussions.wording(visit.conversation, visit.reader, topic)
             return Reply(how, private=True, form=Form(title, say("discuss_edit_label", locale), words, LONGEST))
         case _:
-            count = await discussions.post(visit.conversation, visit.reader, str(action["discussion"]))
+            async with visit.club.meeting.alone(visit.conversation):
+                count = await discussions.post(visit.conversation, visit.reader, str(action["discussion"]))
             return Reply(sentence("discuss_posted_now", visit.locale, count=count), private=True)
 
 

@@ -34,7 +34,8 @@ async def following(visit: Visit, words: str, event: str) -> Reply:
     if is_word(first, "quotes_word_remove") and not rest.strip():
         raise ReaderError("next_how", next=visit.spell("next"))
     if words:
-        await polls.nominate(visit.conversation, visit.reader, words)
+        async with visit.club.meeting.alone(visit.conversation):
+            await polls.nominate(visit.conversation, visit.reader, words)
         return await _proposed(visit)
     latest = await polls.latest(visit.conversation)
     if latest is not None and not latest.closed:
@@ -60,7 +61,8 @@ async def _opened(visit: Visit, words: str, event: str) -> Reply:
             raise ReaderError("next_how", next=visit.spell("next"))
         until = found[1]
     polls = visit.club.meeting.polls
-    poll = await polls.open(visit.conversation, visit.reader, event=event, ranked=ranked, until=until)
+    async with visit.club.meeting.alone(visit.conversation):
+        poll = await polls.open(visit.conversation, visit.reader, event=event, ranked=ranked, until=until)
     asked = await _asked(visit, poll)
     if ranked or poll.closed:  # no platform's own polls have ranks
         return asked

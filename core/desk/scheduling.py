@@ -32,11 +32,13 @@ async def schedule(visit: Visit, words: str) -> Reply:
         number = int(rest) if _NUMBER.fullmatch(rest.strip()) else None
         if number is None and not is_word(rest.strip(), "schedule_word_all"):
             return await _ahead(visit)
-        count = await rooms.call_off(visit.conversation, visit.reader, number)
+        async with visit.club.meeting.alone(visit.conversation):
+            count = await rooms.call_off(visit.conversation, visit.reader, number)
         if not count:
             return await _ahead(visit)
         return Reply(sentence("schedule_called_off", visit.locale, count=count))
-    made = await rooms.make(visit.conversation, visit.reader, words)
+    async with visit.club.meeting.alone(visit.conversation):
+        made = await rooms.make(visit.conversation, visit.reader, words)
     return await _listed(visit, "schedule_made", made)
 
 

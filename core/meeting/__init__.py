@@ -1,7 +1,9 @@
 """Reading together: recaps, people, discussions, dates, saved quotations, the next book. All of it up to the limit of now."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime
+from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo
 
 from core.meeting.arriving import Arriving
@@ -14,7 +16,7 @@ from core.meeting.recaps import Recaps
 from core.meeting.schedule import Schedule
 from core.meeting.wall import Wall
 from core.meeting.wraps import Wraps
-from core.model import ChatModel
+from core.model import ChatModel, Conversation
 from core.post import Post
 from core.retrieval import Ranks
 from core.spending import Purse
@@ -48,6 +50,11 @@ class Meeting:
         self.wall = Wall(means)
         self.wraps = Wraps(means, self.discussions)
         self._now = now
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    def alone(self, conversation: Conversation) -> asyncio.Lock:
+        """One after the other in a channel: for what is looked at and then changed. One process serves a channel."""
+        return self._turns.setdefault((conversation.platform, conversation.channel), asyncio.Lock())
 
     def today(self, zone: ZoneInfo) -> date:
         """The day it is there."""
