@@ -32,6 +32,7 @@ from core.club import Club
 from core.desk import Desk
 from core.errors import BrokenPromise, LoccitError, OperatorError
 from core.model import Event, Notice
+from core.strings import say
 
 __all__ = ["Settings", "serve"]
 
@@ -216,11 +217,16 @@ class Workspace:
         try:
             await self._presses.press(press, reader)
             self._letters.outbox.nudge()
-        except Unreachable:
+            return
+        except (Unreachable, Rejected):
             raise
         except LoccitError as error:
-            message = view.words(self._sentence(error, reader.locale))
-            await self._sender.whisper(place, message, reader.locale, url=press.url)
+            said = self._sentence(error, reader.locale)
+        except Exception:  # this press's edge: whoever pressed is told
+            incident = self._host.new_id()[:8]
+            log.exception("unexpected", extra={"incident": incident})
+            said = say("unexpected", reader.locale, incident=incident)
+        await self._sender.whisper(place, view.words(said), reader.locale, url=press.url)
 
     async def _written(self, sent: writing.Sent) -> dict[str, Any] | None:
         """Done before it is acknowledged: until then the form stands open with what was written, also over a crash."""

@@ -59,3 +59,13 @@ async def test_who_answers_a_question_to_the_bots_face_is_told_whether_it_is_kep
         assert fake.world.thread(CLUB, question.ts) == [question], "people among themselves are left alone"
         there.people.mention(CLUB, BEN, "Black ink was dear, I think.", thread=question.ts)
         await there.until_said("Thank you." if kept else "Answers are not kept in this chat")
+
+
+async def test_a_press_that_breaks_on_our_side_is_told_so(tmp_path: Path) -> None:
+    async with served(tmp_path, book=lantern_house()) as there:
+        there.people.slash(CLUB, ANA, "next Emma")
+        message = await there.until_said("1. Emma")
+        [id] = await there.club.club.post.buttons(HERE, [{"do": "toc"}], None)  # without what it needs
+        there.people.press_value(message, BEN, {"type": "button", "action_id": "act:0", "value": id})
+        told = await whispered(there, BEN)
+        assert "Something broke on our side (reference" in shown(told)
