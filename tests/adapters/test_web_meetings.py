@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import aiohttp
+from playwright.async_api import expect
 
+from tests.adapters.test_web_browser import QUESTION, sit_down
 from tests.adapters.test_web_forms import button, post
 from tests.adapters.test_web_requests import say
 from tests.adapters.web_served import HERE, serve_web
+from tests.browser import in_browser
 from tests.clubs import lantern_house, open_club
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
@@ -48,3 +51,19 @@ async def test_whoever_moves_the_own_place_is_told_so_above_the_passage(tmp_path
         assert "Your own place is now chapter 1" in moved["html"]
         assert "<mark>" in moved["html"]
         assert moved["text"].startswith("Your own place is now chapter 1")
+
+
+@in_browser
+async def test_a_number_typed_opens_the_footnote_of_what_was_said_last(tmp_path: Path) -> None:
+    async with sit_down(tmp_path) as desk:
+        passage = desk.page.locator(".passage mark")
+        await desk.ask(QUESTION)
+        await desk.page.locator("article[data-turn]").wait_for()
+        await desk.ask("/who tobin")
+        await desk.page.get_by_text("Tobin is named 2 times").wait_for()
+        await desk.ask("1")
+        await expect(passage).to_contain_text("Old Tobin")
+        await desk.ask("2")
+        await expect(passage).to_contain_text("oilskin")
+        await desk.ask("2")
+        await expect(passage).to_have_count(0)

@@ -126,7 +126,8 @@ function ask() {
   if (!text) return box.focus();
   box.value = "";
   const number = /^\[?(\d{1,6})\]?$/.exec(text);
-  const note = number && [...log.querySelectorAll("[data-turn]")].at(-1)?.querySelector(`.cite[data-number="${Number(number[1])}"]`);
+  const noted = number && [...log.querySelectorAll("article")].filter((made) => made.querySelector("[data-kind=note]")).at(-1);
+  const note = noted && [...noted.querySelectorAll("[data-kind=note]")].find((made) => parseInt(made.textContent, 10) === Number(number[1]));
   if (note) { openPassage(note); return note.focus(); }
   let place = article(text);
   say(place.querySelector(".body"), words.searching, "notice working");
