@@ -312,6 +312,8 @@ class Service:
             key = "telegram_stopping" if self._questions.stop_all_of(heard) else "telegram_nothing_to_stop"
             await self._say(heard, say(key, reader.locale))
             return
+        if heard.edited and heard.name != "ask":
+            return  # what was changed later would do something that nobody sees
         if any(found.message for found in (await self._connection.club.post.delivered(heard.key)).values()):
             return  # done and said before a crash: a command such as `undo` is not done twice
         desk = self._connection.desk
@@ -330,8 +332,7 @@ class Service:
             return
         if done.over is not None:
             await self.ballots.end(done.over)
-        if not heard.edited:
-            await self._reply(heard, done)
+        await self._reply(heard, done)
 
     async def _reply(self, heard: Heard, reply: Reply) -> None:
         where, place = conversation(heard), spot(heard)

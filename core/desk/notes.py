@@ -232,6 +232,14 @@ def _steps(id: str) -> tuple[str, int, int, bool]:
     return note, before, after, bool(sure)
 
 
+async def alone(visit: Visit, action: Action) -> Reply | None:
+    """What others may see in the place of what is this reader's alone, with a button that shows it to them; None: nobody is here."""
+    if visit.private:
+        return None
+    show = await visit.choices([(say("desk_alone_show", visit.locale), action)], own=True)
+    return Reply(sentence("desk_alone", visit.locale), (show,))
+
+
 def said(text: str) -> Reply:
     """Plain words for the one who pressed."""
     return Reply(paragraphs(text), private=True)

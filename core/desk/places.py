@@ -1,6 +1,7 @@
 """How far the club, or one reader, has read: said, set from words or from buttons, taken back."""
 
 from core.desk.keys import Action, Visit
+from core.desk.notes import alone
 from core.desk.writing import sentence
 from core.errors import Missing
 from core.model import WHOLE_BOOK, BookCard, Choice, Document, Question, Reply
@@ -53,7 +54,8 @@ async def place(visit: Visit, words: str | None, choice: str | None = None) -> R
     key = "desk_place"
     if limit == WHOLE_BOOK:
         key = "place_gone" if words else "desk_place_none"
-    return Reply(sentence(key, visit.locale, **said), private=True)
+    before = await alone(visit, {"do": "place", "book": card.sha256})
+    return Reply(sentence(key, visit.locale, **said), private=True, before=before)
 
 
 async def reach_choices(visit: Visit, card: BookCard, first: int = 1) -> tuple[tuple[Choice, ...], ...]:

@@ -90,6 +90,8 @@ async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
             return await places.progress(visit, None, book)
         case "reach":
             return await places.progress(visit, words, book)
+        case "place":
+            return await places.place(visit, None, book)
         case "reaches":
             return await places.later(visit, action)
         case "undo_progress":

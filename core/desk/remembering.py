@@ -1,7 +1,9 @@
 """Coming back to a book at the desk: what has happened so far, and everything said of a person, with notes as buttons."""
 
+from dataclasses import replace
+
 from core.desk.keys import Action, Visit
-from core.desk.notes import choices_of, in_rows
+from core.desk.notes import alone, choices_of, in_rows
 from core.desk.writing import heading, paragraphs, sentence, short
 from core.errors import Missing, ReaderError
 from core.meeting.people import Person
@@ -33,7 +35,10 @@ async def recap(visit: Visit, words: str, choice: str | None = None) -> Reply:
                 visit, card.sha256, card.title, say_limit(own, visit.locale), say_limit(club, visit.locale)
             )
     found = await visit.club.meeting.recaps.recap(visit.conversation, visit.reader, card.sha256, mine=mine)
-    return await _recapped(visit, found, private=mine)
+    reply = await _recapped(visit, found, private=mine)
+    if not mine:
+        return reply
+    return replace(reply, before=await alone(visit, {"do": "recap", "words": "mine", "book": card.sha256}))
 
 
 async def _whose(visit: Visit, book: str, title: str, mine: str, club: str) -> Reply:
@@ -42,7 +47,8 @@ async def _whose(visit: Visit, book: str, title: str, mine: str, club: str) -> R
         (say("recap_club", visit.locale), {"do": "recap", "words": "club", "book": book}),
     ]
     document = sentence("recap_whose", visit.locale, title=title, mine=mine, club=club)
-    return Reply(document, (await visit.choices(labelled, own=True),), private=True)
+    before = await alone(visit, {"do": "recap", "words": "", "book": book})
+    return Reply(document, (await visit.choices(labelled, own=True),), private=True, before=before)
 
 
 async def _recapped(visit: Visit, found: Recap, *, private: bool) -> Reply:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adapters.telegram.limiter import Limiter, Pace
 from core.desk import COMMANDS
-from core.model import Conversation, Letter
+from core.model import Conversation, Letter, Reader
 from core.strings import LOCALES
 from tests.adapters.telegram_club import FAST, served
 from tests.clubs import Clock
@@ -310,3 +310,42 @@ async def test_a_draft_for_the_organiser_waits_behind_a_button_where_only_a_pres
             assert not any("Questions on The Lantern House" in text for text in telegram.texts(chat, bea))
         telegram.press(ana, chat, "Post")
         await telegram.said(chat, "1/")
+
+
+async def test_ones_own_place_waits_behind_a_button_where_only_a_press_can_be_answered_to_one_alone(
+    tmp_path: Path,
+) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, bea = telegram.person("Ana"), telegram.person("Bea")
+        chat = telegram.group("Club", ana, bea)
+        await here.shelve(chat)
+        await here.club.club.place(Conversation("telegram", str(chat.id)), Reader(str(bea.id)), words="finished 1")
+        for line, alone in (
+            ("/place", "your own place is"),
+            ("/recap", "you are at"),
+            ("/recap mine", "up to chapter 1"),
+        ):
+            telegram.say(bea, chat, line)
+            await here.settled()
+            assert "for your eyes only" in telegram.texts(chat)[-1], line
+            refused = telegram.press(ana, chat, "Show it to me")
+            await telegram.told(refused, ana, chat, "for the person it was shown to")
+            shown = telegram.press(bea, chat, "Show it to me")
+            await telegram.told(shown, bea, chat, alone)
+            assert not any(alone in text for text in telegram.texts(chat, ana)), line
+
+
+async def test_a_command_that_is_changed_later_does_nothing_unseen(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        await here.shelve(chat)
+        said = telegram.say(ana, chat, "/progress finished 1")
+        await telegram.said(chat, "chapter 1")
+        telegram.edit(ana, chat, said, "/progress all")
+        telegram.say(ana, chat, f"/ask {GREEN}")  # behind the edit in the chat's lane
+        await telegram.said(chat, "[1]")
+        await here.settled()
+        where = Conversation("telegram", str(chat.id))
+        _, limit = await here.club.club.progress(where, Reader(str(ana.id)))
+        assert limit.words == "finished 1"

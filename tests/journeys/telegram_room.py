@@ -147,7 +147,7 @@ class TelegramRoom:
         self._bot.heard(self.me)
         said = await self._answered(self._fake.say(self.me, self._bot.chat, f"/{name} {words}".strip()))
         if "for your eyes only" in said:  # only a press can be answered to one alone
-            return await self._pressed("Show the draft", None)
+            return await self._pressed("Show the draft" if "drafted" in said else "Show it to me", None)
         return said
 
     async def press(self, label: str) -> str:
