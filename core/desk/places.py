@@ -54,7 +54,8 @@ async def place(visit: Visit, words: str | None, choice: str | None = None) -> R
     key = "desk_place"
     if limit == WHOLE_BOOK:
         key = "place_gone" if words else "desk_place_none"
-    before = await alone(visit, {"do": "place", "book": card.sha256})
+    # What was typed here all have seen; where the reader was before, nobody has.
+    before = None if words else await alone(visit, {"do": "place", "book": card.sha256})
     return Reply(sentence(key, visit.locale, **said), private=True, before=before)
 
 
