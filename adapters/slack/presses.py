@@ -11,7 +11,7 @@ from adapters.slack.incoming import Press, Where
 from adapters.slack.replies import Replies
 from adapters.slack.sending import Sender
 from core.club import Club
-from core.desk import Desk
+from core.desk import SAVE, Desk
 from core.errors import Missing
 from core.model import Arrival, Event, Form, Question, Reader, Reply
 from core.strings import say
@@ -109,7 +109,7 @@ class Presses:
 
     async def _own(self, press: Press, reader: Reader) -> Any:
         """What a button of this adapter's own does; None for one the desk knows."""
-        if press.kind != "act":
+        if press.kind != "act" or press.id.endswith(SAVE):  # that one is a footnote's, and stands in no table
             return None
         action = await self._club.post.pressed(press.place.conversation, reader, press.id)
         return action if action.get("do") == "add_anyway" else None
@@ -127,7 +127,7 @@ class Presses:
         messages = view.messages(reply.document, self._rows(press, reader, reply), locale=reader.locale)
         url = press.url
         steps = press.kind == "step" or reply.passage is None
-        if press.ephemeral and url and steps and len(messages) == 1 and not reply.attachments:
+        if press.ephemeral and url and steps and not reply.beside and len(messages) == 1 and not reply.attachments:
             if await self._sender.replace(url, messages[0], reader.locale):
                 return
             url = None  # half an hour old, or used up

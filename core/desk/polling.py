@@ -116,9 +116,9 @@ async def act(visit: Visit, action: Action) -> Reply:
     choice = action["choice"]
     mine = await polls.vote(visit.conversation, visit.reader, str(action["poll"]), choice)
     if not mine:
-        return Reply(sentence("next_taken_back", visit.locale), private=True)
+        return Reply(sentence("next_taken_back", visit.locale), private=True, beside=True)
     order = " › ".join(mine)
-    return Reply(sentence("next_voted", visit.locale, order=order), private=True)
+    return Reply(sentence("next_voted", visit.locale, order=order), private=True, beside=True)
 
 
 async def _closed(visit: Visit, poll: Poll, *, undo: bool = False) -> Reply:

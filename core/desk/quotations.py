@@ -87,7 +87,7 @@ async def saved(visit: Visit, id: str) -> Reply:
     """The passage of a note goes onto the wall."""
     passage = await visit.club.passages.press(visit.conversation, id.removesuffix(SAVE), reader=visit.reader)
     new = await visit.club.meeting.wall.save(visit.conversation, visit.reader, passage)
-    return Reply(sentence("quotes_saved" if new else "quotes_saved_already", visit.locale), private=True)
+    return Reply(sentence("quotes_saved" if new else "quotes_saved_already", visit.locale), private=True, beside=True)
 
 
 async def saved_tag(visit: Visit, action: Action) -> Reply:
@@ -96,13 +96,13 @@ async def saved_tag(visit: Visit, action: Action) -> Reply:
         visit.conversation, str(action["book"]), str(action["tag"]), reader=visit.reader
     )
     new = await visit.club.meeting.wall.save(visit.conversation, visit.reader, passage)
-    return Reply(sentence("quotes_saved" if new else "quotes_saved_already", visit.locale), private=True)
+    return Reply(sentence("quotes_saved" if new else "quotes_saved_already", visit.locale), private=True, beside=True)
 
 
 async def like(visit: Visit, action: Action) -> Reply:
     """Liked, or not any more."""
     liked = await visit.club.meeting.wall.like(visit.conversation, visit.reader, str(action["id"]))
-    return Reply(sentence("quotes_liked" if liked else "quotes_unliked", visit.locale), private=True)
+    return Reply(sentence("quotes_liked" if liked else "quotes_unliked", visit.locale), private=True, beside=True)
 
 
 async def letter(visit: Visit, letter: Letter) -> Reply | None:

@@ -121,5 +121,7 @@ class Reply:
     """The id of a poll that takes no more votes: where the platform shows it in its own way, it is ended there."""
     form: Form | None = None
     """A form to open in place of showing this, where the platform has forms and there is still time for one."""
+    beside: bool = False
+    """True for a word about a press whose message goes on being of use: it takes no message's place."""
     before: "Reply | None" = None
     """What everybody may see instead, with a button that brings this: where only a press can be answered to one alone."""

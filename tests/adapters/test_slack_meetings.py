@@ -6,7 +6,7 @@ import pytest
 
 from core.model import Reader
 from tests.adapters.slack_workspace import ANA, BEN, CLUB, HERE, Workspace, served
-from tests.adapters.test_slack import labels, whispered
+from tests.adapters.test_slack import QUESTION, labels, whispered
 from tests.clubs import lantern_house
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
@@ -69,3 +69,19 @@ async def test_a_press_that_breaks_on_our_side_is_told_so(tmp_path: Path) -> Non
         there.people.press_value(message, BEN, {"type": "button", "action_id": "act:0", "value": id})
         told = await whispered(there, BEN)
         assert "Something broke on our side (reference" in shown(told)
+
+
+async def test_a_passage_is_saved_for_everybody_and_liked_by_its_button(tmp_path: Path) -> None:
+    async with FakeSlack(rates_enforced=False) as fake, served(tmp_path, book=lantern_house(), fake=fake) as there:
+        answer = await there.ask(QUESTION)
+        there.people.press(answer, "1", BEN)
+        passage = await there.until(lambda message: "Save the quote" in labels(message), what="a passage")
+        for said in ("Saved for everybody here.", "This one is saved here already."):
+            there.people.press(passage, "Save the quote", BEN)
+            assert (await there.until_said(said)).for_user == BEN
+        there.people.slash(CLUB, ANA, "quotes")
+        wall = await there.until(lambda message: "Like 1" in labels(message), what="the wall")
+        there.people.press(wall, "Like 1", ANA)
+        await there.until_said("You like it.")
+        assert "Our quotations" in shown(wall), "the wall stays"
+        assert "green ink" in shown(passage), "the passage stays"
