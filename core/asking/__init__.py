@@ -134,6 +134,10 @@ class Asking:
             return Answered(turn, event=row.question.event)
         notices = (*answered.turn.answer.notices, Notice("question_kept"))
         turn = replace(answered.turn, answer=replace(answered.turn.answer, notices=notices))
+        now = await self._store.inbox.question(row.question.event)
+        if now is not None and not now.question.reader.id:  # forgotten while the book was quoted
+            document = () if row.question.private else turn.answer.document
+            turn = replace(turn, question="", answer=replace(turn.answer, document=document))
         await self._store.turns.save(turn, row.channel, None)
         await self._store.inbox.keep_question(row.question.event)
         return Answered(turn, kept=True, event=row.question.event)

@@ -109,6 +109,8 @@ class Digests:
         for turn in reversed(await self._means.store.turns.history(channel, None, 200)):
             if turn.asked_at < since or turn.answer.outcome != "not_in_book" or not turn.question:
                 continue
+            if any(notice.key == "quotes_at_limit" for notice in turn.answer.notices):
+                continue  # nothing was asked of a model, perhaps not even of the book: it is no open question
             told = await self._progress.told(channel, turn)
             if told.answer.document == turn.answer.document:
                 found[" ".join(turn.question.split())] = None

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from core.desk import Desk
 from core.document import plain
 from core.errors import ReaderError
 from core.model import Answered, ChatRequest, Choice, Conversation, Question, Reader, Reply, Turn
+from core.spending import Caps, Prices, Terms
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
@@ -171,3 +173,19 @@ async def test_a_file_for_all_holds_nothing_that_was_asked_in_private(tmp_path: 
             assert not [file for file in reply.attachments if b"Xanthine" in file.data]
         alone = await _type(club, "export", GUEST, GROUP, private=True)
         assert [file for file in alone.attachments if b"Xanthine" in file.data]
+
+
+async def test_a_digest_lists_nothing_that_was_asked_without_the_book_and_only_quoted_to_at_a_cap(
+    tmp_path: Path,
+) -> None:
+    terms = Terms(Prices(Decimal(1), Decimal(1)), Caps(reader_day=Decimal(0)))
+    model = ScriptedModel(lambda _: "It is an Obeliscolychny.")
+    async with open_club(tmp_path, model, terms=terms) as club:
+        await club.shelve(lantern_house(), GROUP)
+        await club.club.meeting.digests.set(GROUP, KEEPER, True)
+        turn = await _asked(club, _aside("aside"))
+        assert (turn.answer.outcome, turn.model) == ("not_in_book", "offline")
+        club.clock.pass_minutes(60 * 24 * 7)
+        for letter in await club.club.post.due(GROUP.platform):
+            reply = await _desk(club).letter(letter)
+            assert reply is None or "Xanthine" not in plain(reply.document)

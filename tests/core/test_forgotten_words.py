@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.desk import Desk
-from core.errors import LoccitError, OperatorError
+from core.errors import LoccitError, OperatorError, UpstreamError
 from core.lifecycle import Keeping
 from core.model import Answered, Choice, Conversation, Question, Reader, Reply, Turn
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
@@ -153,3 +153,22 @@ async def test_a_question_about_a_forgotten_book_that_waits_goes_too(tmp_path: P
         await club.club.forget_book(ROOM, KEEPER, sha256)
         assert _rows_with(tmp_path, "Quendrilo") == set()
         assert not await club.club.questions.keeps(ROOM.platform)
+
+
+@pytest.mark.parametrize("private", [False, True])
+async def test_what_is_quoted_meanwhile_keeps_no_words_of_who_was_forgotten_meanwhile(
+    tmp_path: Path, private: bool
+) -> None:
+    async with open_club(tmp_path, ScriptedModel(lambda _: UpstreamError("model_down"))) as club:
+        await club.shelve(lantern_house())
+        question = Question("asked", ROOM, GUEST, "Who was Quendrilo of the green ink?", private=private, patient=True)
+        done: list[object] = []
+        async for event in club.club.questions.ask(question):
+            if not done:
+                await club.club.forget_reader(ROOM.platform, GUEST.id)
+            done.append(event)
+        assert isinstance(done[-1], Answered)
+        assert len(done) > 1
+        assert _rows_with(tmp_path, "Quendrilo") == set()
+        assert not await club.club.questions.keeps(ROOM.platform)
+        assert ("turn" in _rows_with(tmp_path, "lighthouse log in green")) is not private
