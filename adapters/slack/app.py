@@ -15,7 +15,7 @@ from adapters.slack.alarms import Alarms
 from adapters.slack.answers import Answers
 from adapters.slack.books import Books
 from adapters.slack.connection import Listening, Sockets
-from adapters.slack.doctor import missing_scopes
+from adapters.slack.doctor import checks, missing_scopes
 from adapters.slack.door import Door, Rejected, Settings, Unreachable, sdk_log
 from adapters.slack.errands import Errands
 from adapters.slack.home import Home
@@ -60,7 +60,13 @@ class Workspace:
         self._door = Door(settings, Token(settings.token, settings.rotation, club.post, host.now))
         self._tasks: set[asyncio.Task[None]] = set()
         self._connection: Sockets | Listening | None = None
-        desk = Desk(club, lambda name: f"{COMMAND} {name}", source=host.source, link_for=host.link_for)
+        desk = Desk(
+            club,
+            lambda name: f"{COMMAND} {name}",
+            source=host.source,
+            link_for=host.link_for,
+            checks=lambda where, locale: checks(self._door, where, locale),
+        )
         sender = Sender(self._door, club.post)
         replies = Replies(self._door, sender)
         self._desk = desk

@@ -1,9 +1,12 @@
-"""What `loccit doctor` says about Slack: whether the tokens work, and which permission is missing."""
+"""What `loccit doctor` and `setup` say about Slack: whether the tokens work, what is missing, whether we are in a channel."""
+
+from collections.abc import Sequence
 
 from adapters.slack.door import Door, Rejected, Settings, Unreachable
 from adapters.slack.tokens import Token
 from core.errors import OperatorError
-from core.model import Notice
+from core.model import Check, Conversation, Notice
+from core.strings import say
 
 SCOPES = (
     "app_mentions:read",
@@ -65,3 +68,23 @@ def missing_scopes(granted: str) -> list[str]:
     """The needed ones that are not among those Slack names with each answer."""
     have = {scope.strip() for scope in granted.split(",")}
     return [scope for scope in SCOPES if scope not in have]
+
+
+async def checks(door: Door, where: Conversation, locale: str | None) -> Sequence[Check]:
+    """What the app may do as Slack tells it now, and whether it is in this channel."""
+    missing = missing_scopes(str((await door.whoami())["_scopes"]))
+    found = [Check(False, say("doctor_slack_scopes", locale, scopes=", ".join(missing)))] if missing else []
+    if not await _inside(door, where.channel):
+        found.append(Check(False, say("slack_invite", locale)))
+    return found or (Check(True, say("slack_setup_rights", locale)),)
+
+
+async def _inside(door: Door, channel: str) -> bool:
+    """Whether we are in a channel; a direct conversation is always one of ours."""
+    if channel.startswith("D"):
+        return True
+    try:
+        told = await door.call("conversations.info", channel=channel)
+    except Rejected as rejected:
+        return rejected.error != "channel_not_found"  # without the permission to look, that is what is missing
+    return bool((told.get("channel") or {}).get("is_member"))

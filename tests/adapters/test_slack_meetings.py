@@ -10,7 +10,7 @@ from tests.adapters.test_slack import QUESTION, labels, whispered
 from tests.clubs import lantern_house
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
-from tests.fakes.slack import FakeSlack, Message, shown
+from tests.fakes.slack import BOT, FakeSlack, Message, shown
 
 
 async def test_a_poll_and_its_count_are_for_everybody(tmp_path: Path) -> None:
@@ -85,3 +85,19 @@ async def test_a_passage_is_saved_for_everybody_and_liked_by_its_button(tmp_path
         await there.until_said("You like it.")
         assert "Our quotations" in shown(wall), "the wall stays"
         assert "green ink" in shown(passage), "the passage stays"
+
+
+async def test_setup_names_what_slack_does_not_allow_and_looks_again(tmp_path: Path) -> None:
+    async with FakeSlack(rates_enforced=False) as fake, served(tmp_path, book=lantern_house(), fake=fake) as there:
+        granted, members = fake.scopes, fake.world.channel(CLUB).members
+        fake.scopes = granted - {"files:write"}
+        members.discard(BOT)
+        there.people.slash(CLUB, ANA, "setup")
+        shows = await there.until(lambda message: "Check again" in labels(message), what="a checklist")
+        assert "Missing: Slack: the app lacks files:write; add them under" in shown(shows)
+        assert "Missing: I am not in this channel yet; invite me with /invite" in shown(shows)
+        fake.scopes = granted
+        members.add(BOT)
+        there.people.press(shows, "Check again", ANA)
+        mended = await there.until_said("OK: I may do all that I need here.")
+        assert "Missing: Slack" not in shown(mended)
