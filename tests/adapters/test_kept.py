@@ -34,8 +34,8 @@ class Bringer:
         if failures := self.failures.get(event.event):
             raise failures.pop(0)
         assert isinstance(event, Answered)
-        self.brought.append(event.event)
         await self.club.club.questions.shown(event.turn.id)
+        self.brought.append(event.event)  # whoever waits for it may look at what is on record
 
     async def sleep(self, seconds: float) -> None:
         assert seconds > 0
