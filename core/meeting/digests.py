@@ -106,8 +106,8 @@ class Digests:
 
     async def _questions(self, channel: int, since: datetime) -> tuple[str, ...]:
         found: dict[str, None] = {}
-        for turn in reversed(await self._means.store.turns.history(channel, None, 200)):
-            if turn.asked_at < since or turn.answer.outcome != "not_in_book" or not turn.question:
+        for turn in reversed(await self._means.store.turns.whole(channel, since=since)):  # threads as well
+            if turn.answer.outcome != "not_in_book" or not turn.question:
                 continue
             if any(notice.key == "quotes_at_limit" for notice in turn.answer.notices):
                 continue  # nothing was asked of a model, perhaps not even of the book: it is no open question

@@ -151,9 +151,13 @@ class Turns:
         async with self._engines.read() as connection:
             return tuple(reversed(await _read(connection, query)))
 
-    async def whole(self, channel: int, reader: str | None = None) -> tuple[Turn, ...]:
+    async def whole(
+        self, channel: int, reader: str | None = None, *, since: datetime | None = None
+    ) -> tuple[Turn, ...]:
         """The turns of the channel and of all its threads, in order; with a `reader`, without what others asked in private ("": anybody)."""
         query = _told_to(reader).where(_turn.channel == channel)
+        if since is not None:
+            query = query.where(_turn.asked_at >= since)
         async with self._engines.read() as connection:
             return tuple(await _read(connection, query.order_by(_turn.sequence)))
 

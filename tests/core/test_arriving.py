@@ -137,6 +137,7 @@ async def test_a_known_week_gives_a_known_digest_once_each_monday(tmp_path: Path
         log = await club.ask("Who kept the lighthouse log in green ink?")
         ferry = await club.ask("Who arrived on the Tuesday ferry with one suitcase?")
         await club.ask("What did the zeppelin carry?")
+        await club.ask("Who sang in the orchard?", conversation=Conversation(ROOM.platform, ROOM.channel, "a thread"))
         await _opened(club, [ferry.answer.footnotes[0].id], 3)
         await _opened(club, [log.answer.footnotes[0].id], 2)
         await club.club.place(ROOM, MEMBER, words="finished 1")
@@ -147,10 +148,12 @@ async def test_a_known_week_gives_a_known_digest_once_each_monday(tmp_path: Path
         assert "1 reader is at chapter 1." in text
         assert text.index("Opened 3 times:") < text.index("Tuesday ferry") < text.index("Opened 2 times:")
         assert "What did the zeppelin carry?" in text
+        assert "Who sang in the orchard?" in text
         assert "member" not in text
         assert await _week(club, MONDAY) == []
         [next_week] = await _week(club, MONDAY + timedelta(days=7))
         assert "Opened" not in plain(next_week.document)
+        assert "orchard" not in plain(next_week.document)
 
 
 async def test_before_somebody_says_where_the_club_is_no_passage_is_told_unasked(tmp_path: Path) -> None:
