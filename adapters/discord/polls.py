@@ -145,14 +145,26 @@ async def caught_up(connection: Connection, poll: str) -> None:
     memo = await connection.club.post.recall(PLATFORM, f"ballot:{poll}")
     if memo is None:
         return
-    latest = await connection.club.meeting.polls.latest(_where(memo))
-    if latest is None or latest.row.id != poll or latest.row.closed_at is not None:
+    if await _closed(connection, memo):
         await over(connection, poll)
         return
     async with connection.alone(f"poll:{memo['channel']}"):
         memo = await _recall(connection, poll)
         if memo is not None:
             await _read(connection, memo)
+
+
+async def _closed(connection: Connection, memo: Memo) -> bool:
+    """Whether a poll takes no more votes on our side: counted, or forgotten."""
+    latest = await connection.club.meeting.polls.latest(_where(memo))
+    return latest is None or latest.row.id != memo["poll"] or latest.row.closed_at is not None
+
+
+async def tidy(connection: Connection, where: Conversation) -> None:
+    """End and forget what is not open on our side any more: a press may have had us forget the channel, and its poll with it."""
+    for memo in (await connection.club.post.recall_all(PLATFORM, "ballot:")).values():
+        if _where(memo).channel == where.channel and await _closed(connection, memo):
+            await over(connection, memo["poll"])
 
 
 async def _read(connection: Connection, memo: Memo) -> None:

@@ -207,6 +207,7 @@ class Presses:
             return
         await respond(self._connection, interaction, view.messages(reply), private=reply.private)
         await polls.over(self._connection, reply.over)
+        await polls.tidy(self._connection, who.conversation)
 
     async def _arrived(self, interaction: Interaction, arrival: Arrival, who: Who) -> None:
         """The file that was asked about, taken in where the question stands; or the question is taken away."""

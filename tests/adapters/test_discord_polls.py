@@ -9,6 +9,7 @@ import pytest
 
 from adapters.discord import ballots
 from core.model import Ballot, Conversation, Reader
+from core.strings import say
 from tests.adapters.discord_club import Site, discord_site, items, text_of
 from tests.clubs import TestClub
 from tests.fakes.discord import Member, Payload, labels
@@ -367,3 +368,15 @@ def test_a_poll_is_made_exactly_within_the_vendors_limits(
     assert (made is not None) == fits
     if made is not None:
         check_poll(dict(made._to_dict()))
+
+
+async def test_nothing_is_kept_of_a_poll_whose_channel_was_forgotten(site: Site) -> None:
+    async with site.running() as club:
+        await site.shelve()
+        shown = await _opened(site)
+        await site.ivo.vote(site.channel, shown, "Emma")
+        await _voters(site, club, 1)
+        [asked] = await site.mara.settled(await site.mara.slash(site.channel, "book forget", {"what": "chat"}))
+        await site.mara.press(site.channel, asked, say("desk_forget_yes", "en"))
+        await _until(lambda: _forgotten(club))
+        assert await club.club.meeting.polls.latest(_here(site)) is None

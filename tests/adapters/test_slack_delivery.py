@@ -14,11 +14,11 @@ import pytest
 from adapters.slack.app import Settings, serve
 from adapters.slack.tokens import Rotation
 from core.errors import OperatorError
-from core.model import Notice
+from core.model import Conversation, Notice, Question, Reader
 from tests.adapters.slack_workspace import ANA, BEN, CLUB, Workspace, host, served
 from tests.clubs import lantern_house, open_club
 from tests.fakes.model import ScriptedModel
-from tests.fakes.slack import APP_TOKEN, CLIENT, SECRET, FakeSlack, buttons, label, shown
+from tests.fakes.slack import APP_TOKEN, BOT, CLIENT, SECRET, FakeSlack, buttons, label, shown
 
 QUESTION = "What did Mara keep the log in?"
 
@@ -246,3 +246,22 @@ async def test_several_sockets_share_the_events_and_a_lost_one_comes_back(tmp_pa
                 await there.until(lambda message, root=done.ts: message.root == root and "[1]" in shown(message))
             await fake.sockets.connected(3)
             assert len(answers(fake)) == 3
+
+
+async def test_what_was_for_one_alone_and_was_not_seen_before_a_stop_is_shown_to_nobody_else(tmp_path: Path) -> None:
+    async with open_club(tmp_path / "data", ScriptedModel(lambda _: "Airships.")) as club:
+        where = Conversation("slack", CLUB, "1.1")
+        for place, key in ((where, "1.1"), (Conversation("slack", f"D{BEN[1:]}", "2.2"), "2.2")):
+            await club.shelve(lantern_house(), place)
+            event = f"slack:T0:{place.channel}:{key}:p1"
+            asked = Question(event, place, Reader(BEN), "What flew?", without_book=True, private=True)
+            async for _ in club.club.questions.ask(asked):
+                pass  # made, and shown nowhere
+    async with FakeSlack() as fake:
+        fake.world.channel(f"D{BEN[1:]}", creator=BEN).members |= {BOT, BEN}
+        async with served(tmp_path, fake=fake) as there:
+            await there.until_said("Airships", f"D{BEN[1:]}")
+            async with asyncio.timeout(20):
+                while await there.club.store.turns.unshown("slack"):  # noqa: ASYNC110  # rows
+                    await asyncio.sleep(0.02)
+            assert not [message for message in fake.world.of_bot(CLUB) if "Airships" in shown(message)]
