@@ -18,7 +18,7 @@ from adapters.console.progress import Progress
 from adapters.console.questions import Questions
 from adapters.console.terminal import Page
 from core.club import Club
-from core.errors import LoccitError, ReaderError
+from core.errors import LoccitError, Missing, ReaderError
 from core.exports import Form
 from core.model import (
     Accepted,
@@ -167,15 +167,18 @@ class Console:
             await command(words.strip(), page)
         elif name.startswith("/") and name[1:].lower() in DESK_COMMANDS:
             await self._at_the_desk(self._desk.command(name[1:].lower(), words.strip(), page), page)
-        elif self._desk.offers(line):
-            await self._at_the_desk(self._desk.choose(line, page), page)
+        elif self._desk.offers(turned := self._desk.turned(line)):
+            await self._at_the_desk(self._desk.choose(turned, page), page)
         elif number := _NUMBER.fullmatch(line):
             if self._desk.has_note(int(number[1])):
                 await self._desk.note(int(number[1]), page)
             else:
                 await self._notes.press(int(number[1]), page)
         elif line in ("<", ">") or is_word(line, "console_word_before", "console_word_after"):
-            await self._notes.step(page, forward=line == ">" or is_word(line, "console_word_after"))
+            forward = line == ">" or is_word(line, "console_word_after")
+            if self._desk.opened:  # it offers no step that way
+                raise Missing("console_book_ends" if forward else "console_book_begins")
+            await self._notes.step(page, forward=forward)
         elif "/" in line and is_file(path := typed_path(self._folder, line)):  # dragged into the window
             await self._books.add_file(path, page)
         elif line.startswith("/"):

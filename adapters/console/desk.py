@@ -10,10 +10,13 @@ from adapters.outbox import Outbox
 from core.club import Club
 from core.desk import SAVE, Desk, lead
 from core.model import Choice, Conversation, Letter, Question, Reader, Reply
-from core.strings import say
+from core.strings import LOCALES, is_word, say
 
 COMMANDS = ("recap", "who", "discuss", "wrap", "schedule", "quotes", "next", "setup")
 """Those that are the desk's alone; the others have a screen of their own here."""
+_TURNED = {"<": "desk_before", ">": "desk_after"}
+_WORDS = {"<": "console_word_before", ">": "console_word_after"}
+"""What is typed for a step -> the button that the desk has for it, and the word it may be typed by."""
 
 
 class AtTheDesk:
@@ -37,6 +40,24 @@ class AtTheDesk:
     def leave(self) -> None:
         """An answer was shown: numbers are its own from now on."""
         self._notes, self._open = {}, None
+        self._stand()
+
+    def _stand(self) -> None:
+        """What `<` and `>` turn is not of the desk any more."""
+        for key in _TURNED.values():
+            for locale in LOCALES:  # a reply speaks the channel's language
+                self._choices.pop(_folded(say(key, locale)), None)
+
+    @property
+    def opened(self) -> bool:
+        """True while the passage of a note stands open."""
+        return self._open is not None
+
+    def turned(self, line: str) -> str:
+        """The button that a step is, where one was shown; else the line as it is."""
+        key = next((key for word, key in _TURNED.items() if line == word or is_word(line, _WORDS[word])), None)
+        labels = [say(key, locale) for locale in LOCALES] if key else []
+        return next(filter(self.offers, labels), line)
 
     def has_note(self, number: int) -> bool:
         return number in self._notes
@@ -58,6 +79,7 @@ class AtTheDesk:
 
     def saving(self, note: str, page: Page) -> list[str]:
         """The way to save the passage of a note of an answer, for under it."""
+        self._stand()
         choice = Choice(say("quotes_save", page.look.locale), f"{note}{SAVE}", "act")
         self._choices[_folded(choice.label)] = choice
         return view.buttons([choice.label], [], page.look)
@@ -96,6 +118,7 @@ class AtTheDesk:
         notes = [choice for choice in choices if choice.kind == "note"]
         if notes:
             self._notes = {int(choice.label.split(" ")[0]): choice for choice in notes}
+        self._stand()
         acts = [choice for choice in choices if choice.kind in ("act", "step", "close")]
         self._choices.update({_folded(choice.label): choice for choice in acts})
         lines = view.document(lead(done, self._reader.locale), page.look)

@@ -84,7 +84,7 @@ async def _shown(visit: Visit, draft: Draft) -> Reply:
     for topic in draft.topics:
         mark = f"{say('discuss_kept_mark', visit.locale)} " if topic.kept else ""
         document += _led(f"{topic.number}. {mark}", topic.document)
-    document += sentence("discuss_draft_how", visit.locale)
+    document += sentence("discuss_draft_how", visit.locale, discuss=visit.spell("discuss"))
     document += paragraphs(*(tell(notice, visit.locale) for notice in draft.notices))
 
     def act(how: str, topic: str, number: int) -> Action:

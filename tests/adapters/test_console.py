@@ -317,3 +317,12 @@ def test_the_passage_of_an_answer_can_be_saved_and_its_quote_is_marked_wherever_
 def test_a_yes_without_its_accent_is_one(book: Path, data: Path) -> None:
     ran = loccit("chat", book, data=data, stdin=f"{QUESTION}\n/forget me\nsi\n", LOCCIT_LOCALE="es_ES")
     assert "Borrado para siempre" in ran.out, ran.out
+
+
+def test_a_step_turns_what_was_said_last(book: Path, data: Path) -> None:
+    lines = ["/who Mara", "1", ">", "after", "<", QUESTION, "1", ">", "/who Mara", "2", "1", "before"]
+    said = loccit("chat", book, data=data, stdin="\n".join(lines)).out
+    assert "No passage is open" not in said
+    assert "I found nothing" not in said, "a step was asked of the book"
+    assert said.count("1 closes it") == 2
+    assert said.count("[Save the quote]") == 8
