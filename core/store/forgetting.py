@@ -79,8 +79,9 @@ class Forgetting:
     async def channel(self, channel: int) -> tuple[Forgotten, tuple[str, ...]]:
         """Everything of a channel, and the books it had: `book_text` deletes those nobody else has a right to."""
         async with self._engines.write() as connection:
-            lock = select(_channel.id).where(_channel.id == channel).with_for_update()
-            await connection.execute(lock)
+            lock = select(_channel.platform, _channel.external).where(_channel.id == channel).with_for_update()
+            for platform, external in (await connection.execute(lock)).all():
+                await memos.forget_channel(connection, platform, external)
             return await _empty(connection, channel)
 
     async def book(self, channel: int, sha256: str) -> Forgotten:

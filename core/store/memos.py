@@ -74,9 +74,7 @@ async def forget_reader(connection: AsyncConnection, platform: str, reader: str)
 
     Not a vote that the platform itself goes on showing: it is forgotten when its poll is counted, and would be read anew.
     """
-    whose = or_(_memo.key.endswith(f":{reader}", autoescape=True), _memo.key.contains(f":{reader}:", autoescape=True))
-    votes = _memo.key.startswith("vote:")
-    await connection.execute(delete(schema.memo).where(_memo.platform == platform, whose, ~votes))
+    await _forget_named(connection, platform, reader, "vote:")
     openers = type_coerce(_memo.value, Text).contains('"openers":', autoescape=True)
     standing = select(_memo.key, _memo.value).where(_memo.platform == platform, openers)
     for key, value in (await connection.execute(standing)).all():
@@ -84,3 +82,15 @@ async def forget_reader(connection: AsyncConnection, platform: str, reader: str)
         if others != value["openers"]:
             mine = update(schema.memo).where(_memo.platform == platform, _memo.key == key)
             await connection.execute(mine.values(value={**value, "openers": others}))
+
+
+async def forget_channel(connection: AsyncConnection, platform: str, channel: str) -> None:
+    """What is remembered of one chat: all but that it was greeted, that it is listened to, and which chat became which."""
+    await _forget_named(connection, platform, channel, "hello:", "direct:", "moved:")
+
+
+async def _forget_named(connection: AsyncConnection, platform: str, id: str, *kept: str) -> None:
+    """Keys that have an id of the platform's as a part, unless they begin with one of these."""
+    named = or_(_memo.key.endswith(f":{id}", autoescape=True), _memo.key.contains(f":{id}:", autoescape=True))
+    others = [~_memo.key.startswith(prefix) for prefix in kept]
+    await connection.execute(delete(schema.memo).where(_memo.platform == platform, named, *others))

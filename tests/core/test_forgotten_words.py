@@ -172,3 +172,20 @@ async def test_what_is_quoted_meanwhile_keeps_no_words_of_who_was_forgotten_mean
         assert _rows_with(tmp_path, "Quendrilo") == set()
         assert not await club.club.questions.keeps(ROOM.platform)
         assert ("turn" in _rows_with(tmp_path, "lighthouse log in green")) is not private
+
+
+async def test_no_memo_names_a_chat_that_was_forgotten_but_that_it_was_greeted(club: TestClub) -> None:
+    where = Conversation("telegram", "-1001")
+    await club.shelve(lantern_house(), where)
+    post, kept = (
+        club.club.post,
+        {"hello:-1001": True, "direct:-1001": True, "moved:-77": -1001, "moved:-1001": -99, "seen:-10012:x": 1},
+    )
+    for key, value in kept.items():
+        await post.remember("telegram", key, value)
+    await post.remember("discord", "seen:-1001:x", 1)
+    for key in ("seen:-1001:x", "check:-1001", "open:-1001:a5", "at:-1001:m7", "asked:-1001:7"):
+        await post.remember("telegram", key, 1)
+    await club.club.forget_channel(where, KEEPER)
+    assert await post.recall_all("telegram", "") == kept
+    assert await post.recall_all("discord", "") == {"seen:-1001:x": 1}
