@@ -60,7 +60,7 @@ async def test_a_number_typed_opens_the_footnote_of_what_was_said_last(tmp_path:
         await desk.ask(QUESTION)
         await desk.page.locator("article[data-turn]").wait_for()
         await desk.ask("/who tobin")
-        await desk.page.get_by_text("Tobin is named 2 times").wait_for()
+        await desk.page.locator("article").filter(has_text="Tobin is named 2 times").wait_for()
         await desk.ask("1")
         await expect(passage).to_contain_text("Old Tobin")
         await desk.ask("2")
