@@ -22,6 +22,8 @@ class Forgotten:
     """How far readers said to have read."""
     passages: int = 0
     """Rows about what readers opened."""
+    entries: int = 0
+    """What was drafted, answered, voted, saved or arranged in a club."""
 
     def __add__(self, other: "Forgotten") -> "Forgotten":
         return Forgotten(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))

@@ -64,7 +64,7 @@ class Forgetting:
             places = await _deleted(
                 connection, delete(schema.place).where(_place.reader == reader, _place.channel.in_(here))
             )
-            await meetings.forget_reader(connection, here, reader)
+            entries = await meetings.forget_reader(connection, here, reader)
             button, flag = schema.button.c, schema.flag.c
             theirs = or_(button.reader == reader, _says(button.action, f'"by":{json.dumps(reader)}'))
             await connection.execute(delete(schema.button).where(theirs, button.channel.in_(here)))
@@ -74,7 +74,7 @@ class Forgetting:
             opened = await _deleted(connection, delete(schema.opened).where(_opened.reader == who))
             counted = or_(_spent.scope == f"reader:{who}", _spent.scope.startswith(f"passages:{who}:", autoescape=True))
             await connection.execute(delete(schema.spent).where(counted, _spent.period < today))
-        return Forgotten(questions=questions, places=places, passages=opened) + private
+        return Forgotten(questions=questions, places=places, passages=opened, entries=entries) + private
 
     async def channel(self, channel: int) -> tuple[Forgotten, tuple[str, ...]]:
         """Everything of a channel, and the books it had: `book_text` deletes those nobody else has a right to."""
@@ -99,11 +99,11 @@ class Forgetting:
             questions = await blank_questions(connection, asked)
             found = Forgotten(questions=questions) + await blank_answers(connection, here)
             mine = (_place.channel == channel, _place.book == sha256)
-            await meetings.forget_book(connection, sha256, channel)
+            entries = await meetings.forget_book(connection, sha256, channel)
             places = await _deleted(connection, delete(schema.place).where(*mine))
             right = (_rights.channel == channel, _rights.book == sha256)
             books = await _deleted(connection, delete(schema.rights).where(*right))
-            return found + Forgotten(books=books, places=places)
+            return found + Forgotten(books=books, places=places, entries=entries)
 
     async def everywhere(self, sha256: str) -> tuple[int, ...]:
         """The channels that have, or had, a right to the book."""
@@ -167,7 +167,7 @@ class Forgetting:
                 await connection.execute(update(schema.question).where(old).values(reader=_NOBODY, locale=None))
             if history is not None:
                 found += await blank_answers(connection, _turn.asked_at < history)
-                await meetings.forget_old(connection, history)
+                found += Forgotten(entries=await meetings.forget_old(connection, history))
         return found
 
     async def leftovers(self, today: str, lately: datetime) -> Forgotten:
@@ -217,7 +217,7 @@ async def _empty(connection: AsyncConnection, channel: int) -> tuple[Forgotten, 
     turns = select(_turn.id).where(_turn.channel == channel)
     replies = await replies_of(connection, _turn.channel == channel)
     await connection.execute(delete(schema.flag).where(schema.flag.c.turn.in_(turns)))
-    await meetings.forget_channel(connection, channel)
+    entries = await meetings.forget_channel(connection, channel)
     gone = {
         table.name: await _deleted(connection, delete(table).where(table.c.channel == channel))
         for table in (
@@ -240,6 +240,7 @@ async def _empty(connection: AsyncConnection, channel: int) -> tuple[Forgotten, 
         answers=gone["turn"],
         places=gone["place"],
         replies=replies,
+        entries=entries,
     )
     return found, tuple(had)
 
@@ -252,7 +253,7 @@ async def _delete_text(connection: AsyncConnection, sha256: str) -> Forgotten:
     )
     summarised: int = (await connection.execute(summaries)).scalar_one()
     await connection.execute(delete(schema.job).where(schema.job.c.book == sha256))
-    await meetings.forget_book(connection, sha256)
+    entries = await meetings.forget_book(connection, sha256)
     for table in (schema.segment, schema.piece, schema.spine_file):
         await connection.execute(delete(table).where(table.c.extraction.in_(mine)))
     books = await _deleted(connection, delete(schema.extraction).where(_extraction.book == sha256))
@@ -265,7 +266,7 @@ async def _delete_text(connection: AsyncConnection, sha256: str) -> Forgotten:
     )
     await connection.execute(delete(schema.book).where(schema.book.c.sha256 == sha256, ~kept))
     return answers + Forgotten(
-        books=min(1, books), summaries=summarised if books else 0, replies=replies, passages=opened
+        books=min(1, books), summaries=summarised if books else 0, replies=replies, passages=opened, entries=entries
     )
 
 

@@ -189,3 +189,24 @@ async def test_no_memo_names_a_chat_that_was_forgotten_but_that_it_was_greeted(c
     await club.club.forget_channel(where, KEEPER)
     assert await post.recall_all("telegram", "") == kept
     assert await post.recall_all("discord", "") == {"seen:-1001:x": 1}
+
+
+async def test_who_only_wrote_and_voted_for_the_club_hears_that_it_went(tmp_path: Path) -> None:
+    async with open_club(tmp_path, ScriptedModel([DRAFT, DRAFT])) as club:
+
+        async def forgets(what: str, reader: Reader) -> str:
+            yes = _labelled(await _type(club, f"forget {what}", reader), "Yes, forget")
+            return str((await _press(club, yes, reader)).document)
+
+        await club.shelve(lantern_house())
+        await club.club.meeting.discussions.agree(ROOM, KEEPER, True)
+        await _press(club, _labelled(await _type(club, "discuss"), "Post"))
+        await _type(club, "discuss answer 1 He went to sea.", GUEST)
+        for title in ("Emma", "Persuasion"):
+            await _type(club, f"next {title}", GUEST)
+        await _press(club, _labelled(await _type(club, "next vote"), "Vote 1"), GUEST)
+        assert "2 entries of the club" in await forgets("me", GUEST)
+        assert "nothing to forget" in await forgets("me", GUEST)
+        await _type(club, "discuss new")
+        assert "1 entry of the club" in await forgets("me", KEEPER)
+        assert "4 entries of the club" in await forgets("channel", KEEPER)  # what was posted, two titles, their poll
