@@ -198,8 +198,15 @@ class Slash:
         who = self._connection.met(who_used(interaction))
         key = f"{PLATFORM}:{interaction.channel_id}:i{interaction.id}"
         desk = self._connection.desk
-        question = desk.question(who.conversation, who.reader, text, event=key, private=who.direct)
-        question = replace(question, book=book, every_book=scope == "all", without_book=scope == "without")
+        question = desk.question(
+            who.conversation, who.reader, text, event=key, private=who.direct, by_command=scope is None
+        )
+        question = replace(
+            question,
+            book=book,
+            every_book=question.every_book or scope == "all",
+            without_book=question.without_book or scope == "without",
+        )
         await self._work.put(interaction, question, who)
         await self._connection.keep_locale(who)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.club import Club
 from core.desk import discussing, notes, owed, places, pressed, seeing, shelves, trying, typed
-from core.desk.asking import asked, packed
+from core.desk.asking import aimed, asked, packed
 from core.desk.keys import COMMANDS, Checks, Gather, LinkFor, Stands, Visit
 from core.desk.notes import CLOSE, SAVE, lead
 from core.desk.seeing import may_be_book
@@ -195,10 +195,17 @@ class Desk:
         return await owed.letter(visit, letter)
 
     def question(
-        self, conversation: Conversation, reader: Reader, words: str, *, event: str, private: bool
+        self,
+        conversation: Conversation,
+        reader: Reader,
+        words: str,
+        *,
+        event: str,
+        private: bool,
+        by_command: bool = False,
     ) -> Question:
-        """What somebody asks in plain words. Raises ReaderError when there are none."""
-        return asked(self._at(conversation, reader, private), words, event)
+        """What somebody asks in plain words; `by_command`: behind the command that asks. Raises ReaderError when there are none."""
+        return (aimed if by_command else asked)(self._at(conversation, reader, private), words, event)
 
     async def _visit(self, conversation: Conversation, reader: Reader, private: bool) -> Visit:
         return self._at(conversation, await self.reader(conversation, reader), private)

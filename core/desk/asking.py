@@ -1,5 +1,6 @@
 """Words that ask something, as a question to the club."""
 
+from dataclasses import replace
 from typing import Any
 
 from core.desk.keys import Visit
@@ -18,19 +19,19 @@ def packed(question: Question) -> dict[str, Any]:
 
 
 def asked(visit: Visit, words: str, event: str) -> Question:
-    """What somebody asks; a first word says to all books, or without the book. Raises ReaderError when there are none."""
-    first, _, rest = words.partition(" ")
-    every, without = is_word(first, "desk_word_all"), is_word(first, "desk_word_without")
-    text = rest.strip() if (every or without) and rest.strip() else words.strip()
+    """What somebody asks, in their own words. Raises ReaderError when there are none."""
+    text = words.strip()
     if not text:
         raise ReaderError("desk_ask_what", ask=visit.spell("ask"))
-    return Question(
-        event,
-        visit.conversation,
-        visit.reader,
-        text,
-        every_book=every and text != words.strip(),
-        without_book=without and text != words.strip(),
-        private=visit.private,
-        patient=True,
-    )
+    return Question(event, visit.conversation, visit.reader, text, private=visit.private, patient=True)
+
+
+def aimed(visit: Visit, words: str, event: str) -> Question:
+    """What stands behind the command: a first word says to all books, or without the book. Raises ReaderError as `asked` does.
+
+    Only there, and in small letters: "Without whom …?" begins a question about the book, in every language of ours.
+    """
+    first, _, rest = words.strip().partition(" ")
+    every, without = (first.islower() and is_word(first, f"desk_word_{which}") for which in ("all", "without"))
+    question = asked(visit, rest if every or without else words, event)
+    return replace(question, every_book=every, without_book=without)

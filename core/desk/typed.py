@@ -14,7 +14,7 @@ from core.desk import (
     scheduling,
     shelves,
 )
-from core.desk.asking import asked
+from core.desk.asking import aimed
 from core.desk.keys import Visit
 from core.desk.writing import sentence
 from core.errors import ReaderError
@@ -25,7 +25,7 @@ async def command(visit: Visit, name: str, words: str, event: str) -> Reply | Qu
     """Do what was typed: `name` without its slash, and the words behind it."""
     match name:
         case "ask":
-            return asked(visit, words, event)
+            return aimed(visit, words, event)
         case "books":
             return await shelves.books(visit)
         case "use":

@@ -179,13 +179,16 @@ async def test_what_a_question_says_first_decides_what_it_is_asked_of(club: Test
         ("who kept the log?", False, False, "who kept the log?"),
         ("all who kept the log?", True, False, "who kept the log?"),
         ("sin ¿quién escribe?", False, True, "¿quién escribe?"),
-        ("all", False, False, "all"),
+        ("All who kept the log?", False, False, "All who kept the log?"),
     ):
         question = await desk.command(ROOM, MEMBER, "ask", words, event="e")
         assert isinstance(question, Question)
         assert (question.every_book, question.without_book, question.text) == (every, without, text)
     with pytest.raises(ReaderError, match="desk_ask_what"):
         await desk.command(ROOM, MEMBER, "ask", "  ", event="e")
+    for word in ("all", "sin"):
+        with pytest.raises(ReaderError, match="desk_ask_what"):
+            await desk.command(ROOM, MEMBER, "ask", word, event="e")
 
 
 async def test_an_answer_can_be_flagged_by_all_and_deleted_by_its_asker(club: TestClub) -> None:
@@ -286,3 +289,25 @@ async def test_words_of_ours_are_known_without_their_accents_and_in_any_of_our_l
     await club.shelve(lantern_house())
     await club.club.place(ROOM, KEEPER, words="finished 1")
     assert said in plain((await _type(club, line)).document)
+
+
+@pytest.mark.parametrize(
+    "words", ["Without whom is the lamp dark?", "All the logs?", "sin embargo, ¿quién?", "Sem Mara?"]
+)
+async def test_words_that_begin_like_a_choice_of_books_are_a_question_as_they_stand(club: TestClub, words: str) -> None:
+    await club.shelve(lantern_house())
+    desk = _desk(club)
+    plainly = desk.question(ROOM, KEEPER, words, event="e", private=False)
+    assert (plainly.text, plainly.every_book, plainly.without_book) == (words, False, False)
+    turn = await club.ask(words)
+    for how in ("shorter", "longer"):
+        [id] = await club.club.post.buttons(ROOM, [{"do": "again", "turn": turn.id, "how": how}], None)
+        anew = await desk.press(ROOM, KEEPER, id, event="e")
+        assert isinstance(anew, Question)
+        assert anew.text.startswith(words)
+        assert not anew.every_book
+        assert not anew.without_book
+    [id] = await club.club.post.buttons(ROOM, [{"do": "without", "turn": turn.id}], None)
+    aside = await desk.press(ROOM, KEEPER, id, event="e")
+    assert isinstance(aside, Question)
+    assert (aside.text, aside.every_book, aside.without_book) == (words, False, True)
