@@ -24,7 +24,7 @@ from core.strings import is_word, say, say_limit, tell
 _NUMBERED = re.compile(r"(\d{1,2})\s+(.+)", re.S)
 
 
-async def discuss(visit: Visit, words: str, event: str) -> Reply:
+async def discuss(visit: Visit, words: str, event: str, book: str | None = None) -> Reply:
     """The draft at work, or a new one; `edit 2 WORDS` changes a question, `answer 2 WORDS` answers a posted one."""
     first, _, rest = words.partition(" ")
     discussions = visit.club.meeting.discussions
@@ -42,10 +42,10 @@ async def discuss(visit: Visit, words: str, event: str) -> Reply:
         return await answered(visit, topic, said, event)
     if not words:
         draft = await discussions.mine(visit.conversation, visit.reader)
-        if draft is not None:
+        if draft is not None and book in (None, draft.card.sha256):
             return await _shown(visit, draft)
     place = rest.strip() if is_word(first, "discuss_word_new") else words
-    return await _shown(visit, await discussions.prepare(visit.conversation, visit.reader, None, place or None))
+    return await _shown(visit, await discussions.prepare(visit.conversation, visit.reader, book, place or None))
 
 
 async def act(visit: Visit, action: Action) -> Reply:

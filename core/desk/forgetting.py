@@ -10,7 +10,7 @@ from core.strings.counts import counted as counts
 _WHAT = ("me", "channel", "book")
 
 
-async def ask(visit: Visit, words: str) -> Reply:
+async def ask(visit: Visit, words: str, book: str | None = None) -> Reply:
     """Say what would be forgotten and wait for a yes; without words, what can be."""
     first, _, rest = words.partition(" ")
     if not first:
@@ -21,7 +21,7 @@ async def ask(visit: Visit, words: str) -> Reply:
     action: Action = {"do": "forget", "what": what}
     title = ""
     if what == "book":
-        card = await visit.club.book(visit.conversation, rest.strip() or None)
+        card = await visit.club.book(visit.conversation, book or rest.strip() or None)
         action, title = {**action, "book": card.sha256}, card.title
     yes = (say("desk_forget_yes", visit.locale), action)
     no: tuple[str, Action] = (say("desk_forget_no", visit.locale), {"do": "keep"})

@@ -6,14 +6,14 @@ from core.model import BookCard, Choice, Document, Estimate, Reply
 from core.strings import is_word, say
 
 
-async def index(visit: Visit, words: str) -> Reply:
+async def index(visit: Visit, words: str, book: str | None = None) -> Reply:
     """How far the summaries of a book are; "yes" agrees to what they cost, "stop" ends them."""
     word, _, choice = words.partition(" ")
     if is_word(word, "word_yes"):
-        return await agree(visit, choice.strip() or None)
+        return await agree(visit, book or choice.strip() or None)
     if is_word(word, "word_stop"):
-        return await stop(visit, choice.strip() or None)
-    return await look(visit, words or None)
+        return await stop(visit, book or choice.strip() or None)
+    return await look(visit, book or words or None)
 
 
 async def look(visit: Visit, choice: str | None) -> Reply:

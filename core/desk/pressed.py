@@ -19,6 +19,7 @@ from core.desk import (
     seeing,
     shelves,
     trying,
+    typed,
 )
 from core.desk.asking import QUOTED, asked
 from core.desk.keys import Action, Visit
@@ -66,6 +67,8 @@ async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
     """Do what is kept under a button's id."""
     words, book = str(action.get("words", "")), action.get("book")
     match action["do"]:
+        case "typed":
+            return await typed.command(visit, str(action["name"]), words, event, str(book))
         case "use":
             return await shelves.use(visit, book)
         case "remove":

@@ -4,15 +4,12 @@ from dataclasses import replace
 
 from core.desk.keys import Action, Visit
 from core.desk.notes import alone, choices_of, in_rows
-from core.desk.writing import heading, paragraphs, sentence, short
-from core.errors import Missing, ReaderError
+from core.desk.writing import heading, paragraphs, sentence
+from core.errors import ReaderError
 from core.meeting.people import Person
 from core.meeting.recaps import Recap
 from core.model import Block, Document, Reply
 from core.strings import is_word, say, say_limit, tell
-
-_BOOKS = 10
-"""Books a picker shows."""
 
 
 async def recap(visit: Visit, words: str, choice: str | None = None) -> Reply:
@@ -22,10 +19,7 @@ async def recap(visit: Visit, words: str, choice: str | None = None) -> Reply:
     said = mine or is_word(first, "recap_word_club")
     if said:
         words = rest.strip()
-    try:
-        card = await visit.club.book(visit.conversation, choice or words or None)
-    except Missing as missing:
-        return await _which(visit, missing, {"do": "recap", "words": first if said else ""})
+    card = await visit.club.book(visit.conversation, choice or words or None)
     if not said:
         _, club = await visit.club.progress(visit.conversation, visit.reader, card.sha256)
         _, own = await visit.club.place(visit.conversation, visit.reader, card.sha256)
@@ -71,10 +65,7 @@ async def who(visit: Visit, words: str, choice: str | None = None, page: int = 0
     """Where a person is named, by chapter, so many chapters at a time."""
     if not words:
         raise ReaderError("who_what", who=visit.spell("who"))
-    try:
-        card = await visit.club.book(visit.conversation, choice)
-    except Missing as missing:
-        return await _which(visit, missing, {"do": "who", "words": words[:100]})
+    card = await visit.club.book(visit.conversation, choice)
     mine = visit.reader if visit.private else None
     found = await visit.club.meeting.people.who(
         visit.conversation, words, card.sha256, reader=visit.reader, mine=mine, page=page
@@ -120,12 +111,3 @@ def _chapter(number: int | None, visit: Visit) -> str:
     if number is None:
         return say("who_outside", visit.locale)
     return say("who_chapter", visit.locale, number=number)
-
-
-async def _which(visit: Visit, missing: Missing, action: Action) -> Reply:
-    """The books to choose from, when nobody said which; any other refusal stays one."""
-    shelf = await visit.club.shelf(visit.conversation)
-    if missing.key != "which_book" or len(shelf) > _BOOKS:
-        raise missing
-    rows = [await visit.choices([(short(f"“{card.title}”"), {**action, "book": card.sha256})]) for card in shelf]
-    return Reply(sentence("which_book_short", visit.locale), tuple(rows))

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"\d{1,6}")
 _HOURS = re.compile(r"(\d{1,2})(?::00)?\s*(?:-|–|to|a|às|as)?\s*(\d{1,2})(?::00)?")
 
 
-async def schedule(visit: Visit, words: str) -> Reply:
+async def schedule(visit: Visit, words: str, book: str | None = None) -> Reply:
     """What is ahead, or a new date or plan; `zone`, `quiet` and `cancel` change what there is."""
     rooms = visit.club.meeting.schedule
     first, _, rest = words.partition(" ")
@@ -38,7 +38,7 @@ async def schedule(visit: Visit, words: str) -> Reply:
             return await _ahead(visit)
         return Reply(sentence("schedule_called_off", visit.locale, count=count))
     async with visit.club.meeting.alone(visit.conversation):
-        made = await rooms.make(visit.conversation, visit.reader, words)
+        made = await rooms.make(visit.conversation, visit.reader, words, book)
     return await _listed(visit, "schedule_made", made)
 
 

@@ -83,7 +83,10 @@ class Discussions:
         check_change(reader, card.added_by)
         source = await means.source(conversation, card)
         if words:
+            read = source.end
             source = source.up_to(f"finished {words}" if words.isdecimal() else words)
+            if source.end < read and not await source.runs_between(Position(0, 0), source.end):
+                raise ReaderError("discuss_nothing_before", title=card.title)
         contents = await means.store.books.contents(card.sha256, card.text_version)
         limit_words = spelled(contents, source.limit.position) if contents else source.limit.words
         source = source.within(limit_words)  # what is asked now is looked at under these words when it is posted

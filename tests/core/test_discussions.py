@@ -342,3 +342,15 @@ async def test_in_a_book_without_chapters_all_that_is_drafted_is_posted(tmp_path
         assert "up to the start" not in plain((await command(club, "discuss")).document)
         dates = plain((await command(club, f"schedule {limit} 2026-05-05")).document)
         assert f"up to {limit[:2]}" in dates
+
+
+async def test_a_place_before_the_first_words_is_told_from_a_club_that_has_not_begun(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:
+        await club.shelve(lantern_house())
+        for said in ("0", "start", "new start"):
+            with pytest.raises(ReaderError, match="discuss_nothing_before"):
+                await command(club, f"discuss {said}")
+        await club.club.progress(ROOM, KEEPER, words="start")
+        for said in ("", " 0", " 2"):
+            with pytest.raises(ReaderError, match="discuss_nothing_read"):
+                await command(club, f"discuss{said}")
