@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import shutil
 import tempfile
 import time
 from contextlib import suppress
@@ -119,7 +120,10 @@ def _prepare(folder: Path) -> None:
         for part in folder.glob(f"*{_LEFTOVER}"):
             with suppress(FileNotFoundError):
                 if part.stat().st_mtime < old:
-                    part.unlink()
+                    if part.is_dir():  # a restore unpacks in a folder
+                        shutil.rmtree(part, ignore_errors=True)
+                    else:
+                        part.unlink()
 
 
 def _hash(path: Path) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, text, true, update
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, text, true, update
 from sqlalchemy.engine import Row
 
 from core.model import Conversation, Indexed, IndexNews, IndexState, Notice
@@ -119,10 +119,15 @@ class Jobs:
             return (await connection.execute(mine)).rowcount > 0
 
     async def holds(self, sha256: str, text_version: str, owner: str) -> bool:
-        """Whether the job is still this run's."""
-        query = select(_job.id).where(_this(sha256, text_version), _held(owner))
+        """Whether the job is still this run's, and the book on somebody's shelf."""
+        query = select(_job.id).where(_this(sha256, text_version), _held(owner), _on_a_shelf(sha256, text_version))
         async with self._engines.read() as connection:
             return (await connection.execute(query)).first() is not None
+
+    async def wanted(self, sha256: str, text_version: str) -> bool:
+        """Whether the book is on somebody's shelf, as this text."""
+        async with self._engines.read() as connection:
+            return bool((await connection.execute(select(_on_a_shelf(sha256, text_version)))).scalar_one())
 
     async def release(
         self,
@@ -216,6 +221,10 @@ class Jobs:
 
 def _this(sha256: str, text_version: str) -> ColumnElement[bool]:
     return and_(_job.book == sha256, _job.text_version == text_version)
+
+
+def _on_a_shelf(sha256: str, text_version: str) -> ColumnElement[bool]:
+    return exists().where(_right.book == sha256, _right.text_version == text_version, _right.removed_at.is_(None))
 
 
 def _held(owner: str) -> ColumnElement[bool]:

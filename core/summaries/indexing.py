@@ -8,7 +8,7 @@ from datetime import datetime
 
 from core.errors import BrokenPromise, LimitReached, LoccitError, Missing, UpstreamError
 from core.store import Pending, Store
-from core.summaries.jobs import FIRST_WAIT, LONGEST_WAIT, Busy, Jobs
+from core.summaries.jobs import FIRST_WAIT, LONGEST_WAIT, Busy, Jobs, passes
 from core.summaries.work import Superseded
 
 log = logging.getLogger(__name__)
@@ -78,17 +78,18 @@ class Indexing:
             try:
                 if await self._round():
                     wait = FIRST_WAIT
-            except UpstreamError as error:
-                log.info("summaries: %s, again in %.0f s", error.key, wait)
-                await self._sleep(max(wait, error.retry_after or 0.0))
-                wait = min(2 * wait, LONGEST_WAIT)
-                continue
             except LimitReached as error:
                 # Until the month turns; now and then it is looked whether there is room again.
                 log.info("summaries: %s, again in %.0f s at the latest", error.key, error.retry_after)
                 await self._sleep(min(error.retry_after, LONGEST_WAIT))
                 continue
             except LoccitError as error:
+                if passes(error):
+                    log.info("summaries: %s, again in %.0f s", error.key, wait)
+                    named = error.retry_after if isinstance(error, UpstreamError) else None
+                    await self._sleep(max(wait, named or 0.0))
+                    wait = min(2 * wait, LONGEST_WAIT)
+                    continue
                 # Whoever runs the bot has to mend it; the next book that is added tries again.
                 log.error("summaries: stopped", exc_info=error, extra={"key": error.key})
             except Exception:  # the task's outer edge: summaries are a help, questions go on without

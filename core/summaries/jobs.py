@@ -116,12 +116,11 @@ class Jobs:
                 async for step in steps:
                     yield step
             state = "done"
-        except (UpstreamError, LimitReached) as error:
-            state, notice = "paused", Notice(error.key, error.params)
-            until = self._now() + timedelta(seconds=await self._wait(error, sha256, text_version))
-            raise
         except LoccitError as error:
             state, notice = "failed", Notice(error.key, error.params)
+            if passes(error):
+                state = "paused"
+                until = self._now() + timedelta(seconds=await self._wait(error, sha256, text_version))
             raise
         finally:
             if breathing is not None:
@@ -132,7 +131,7 @@ class Jobs:
     async def finish(self, card: BookCard, *, refresh: bool = False) -> AsyncGenerator[Summarised, None]:
         """Agree to a book and wait until it is summarised, here or by whoever is at it. As `run` otherwise.
 
-        Raises ReaderError `index_stopped` when somebody stops it meanwhile.
+        Raises ReaderError `index_stopped` when somebody stops it meanwhile, Missing `book_removed` when nobody has it any more.
         """
         await self.enlist(card.sha256, card.text_version)
         await self.approve(card)
@@ -153,6 +152,8 @@ class Jobs:
                 return
             if found.state == "cancelled":
                 raise ReaderError("index_stopped", title=card.title)
+            if not await self._store.jobs.wanted(card.sha256, card.text_version):
+                raise Missing("book_removed")
             await self._sleep(LOOK)
 
     async def _breathe(self, sha256: str, text_version: str, owner: str) -> None:
@@ -162,10 +163,16 @@ class Jobs:
                 if not await self._store.jobs.beat(sha256, text_version, owner, self._now()):
                     return
 
-    async def _wait(self, error: UpstreamError | LimitReached, sha256: str, text_version: str) -> float:
+    async def _wait(self, error: LoccitError, sha256: str, text_version: str) -> float:
         """Seconds until another attempt may help."""
         if isinstance(error, LimitReached):  # until the month turns; now and then it is looked whether there is room
             return min(error.retry_after, LONGEST_WAIT)
         job = await self._store.jobs.get(sha256, text_version)
         doubled = min(FIRST_WAIT * 2.0 ** min(0 if job is None else job.tries, 10), LONGEST_WAIT)
-        return max(doubled, error.retry_after or 0.0)
+        named = error.retry_after if isinstance(error, UpstreamError) else None
+        return max(doubled, named or 0.0)
+
+
+def passes(error: LoccitError) -> bool:
+    """True for what may be well a little later without anybody touching the bot: the work is taken up again by itself."""
+    return isinstance(error, UpstreamError | LimitReached) or error.key in ("database_unavailable", "disk_full")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core import tags
-from core.errors import OperatorError, UpstreamError
+from core.errors import LoccitError, OperatorError, UpstreamError
 from core.ledgered import Ledgered
 from core.model import ChatEvent, ChatRequest, Said
 from core.retrieval import Budgets, Evidence, Ranks, Source, Tools
@@ -72,7 +72,17 @@ async def test_books_are_summarised_behind_oldest_first_and_a_new_one_when_it_is
     assert len(model.requests) == 4
 
 
-async def test_an_outage_is_waited_out(sqlite_store: Store) -> None:
+@pytest.mark.parametrize(
+    ("error", "waited"),
+    [
+        (UpstreamError("model_rate_limited", retry_after=100), [100, 100, 120]),
+        (OperatorError("database_unavailable"), [30, 60, 120]),
+        (OperatorError("disk_full"), [30, 60, 120]),
+    ],
+)
+async def test_what_passes_by_itself_is_waited_out(
+    sqlite_store: Store, error: LoccitError, waited: list[float]
+) -> None:
     await _shelve(sqlite_store, 1)
     waits: list[float] = []
     down = True
@@ -83,7 +93,7 @@ async def test_an_outage_is_waited_out(sqlite_store: Store) -> None:
         down = len(waits) < 3
 
     def answer(request: ChatRequest) -> Step:
-        return UpstreamError("model_rate_limited", retry_after=100) if down else "Words."
+        return error if down else "Words."
 
     indexing = _indexing(sqlite_store, ScriptedModel(answer), sleep)
     indexing.start()
@@ -91,7 +101,7 @@ async def test_an_outage_is_waited_out(sqlite_store: Store) -> None:
         await _summarised(sqlite_store, 1)
     finally:
         await indexing.close()
-    assert waits == [100, 100, 120]
+    assert waits == waited
 
 
 async def test_what_the_operator_must_mend_stops_it_until_the_next_book(sqlite_store: Store) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import OperatorError, ReaderError, UpstreamError
+from core.errors import Missing, OperatorError, ReaderError, UpstreamError
 from core.ledgered import Ledgered
 from core.model import (
     ChatEvent,
@@ -199,9 +199,33 @@ async def test_a_stopped_book_ends_its_run_keeps_what_was_paid_and_goes_on_when_
     assert (model.asked, await _state(store)) == (4, "done")
 
 
+async def test_a_book_taken_away_ends_its_run_and_goes_on_when_it_is_brought_back(store: Store) -> None:
+    channel = await _shelve(store, 1)
+    card = (await store.shelf.shelf(channel))[0]
+    model = Held()
+    jobs = _jobs(store, model)
+    running = asyncio.create_task(_run(jobs))
+    await model.waiting.wait()
+    await store.shelf.withdraw(channel, sha(1), NOON)
+    model.let.set()
+    with pytest.raises(Superseded):
+        await running
+    assert model.asked == 1
+    with pytest.raises(Missing, match="book_removed"):  # whoever waits for it is told so
+        async for _ in jobs.finish(card):
+            pass
+    await store.shelf.restore(channel, NOON)
+    await _run(jobs)
+    assert (model.asked, await _state(store)) == (4, "done")
+
+
 async def test_what_ended_a_run_is_told_with_when_it_goes_on(store: Store) -> None:
     await _shelve(store, 1)
-    for error, state in ((UpstreamError("model_down"), "paused"), (OperatorError("model_key_refused"), "failed")):
+    for error, state in (
+        (UpstreamError("model_down"), "paused"),
+        (OperatorError("database_unavailable"), "paused"),
+        (OperatorError("model_key_refused"), "failed"),
+    ):
         with pytest.raises(type(error)):
             await _run(_jobs(store, ScriptedModel([error] * 4)))
         found = await store.jobs.indexed(sha(1), "1")

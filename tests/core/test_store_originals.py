@@ -90,3 +90,14 @@ async def test_what_a_killed_process_left_is_swept_but_a_copy_under_way_is_not(t
     os.utime(old, (two_hours_ago, two_hours_ago))
     await Originals.open(folder)
     assert _files(folder) == [young]
+
+
+async def test_what_a_killed_restore_left_keeps_nobody_from_starting(tmp_path: Path) -> None:
+    folder = tmp_path / "originals"
+    left = folder / "tmpold.part"
+    left.mkdir(parents=True)
+    (left / "original").write_bytes(b"half")
+    two_hours_ago = left.stat().st_mtime - 7200
+    os.utime(left, (two_hours_ago, two_hours_ago))
+    await Originals.open(folder)
+    assert list(folder.iterdir()) == []
