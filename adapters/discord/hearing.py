@@ -40,16 +40,19 @@ class Hearing:
         return await self._addressed(message, who)
 
     async def heard_again(self, message: discord.Message) -> None:
-        """A message was changed: the answer to it is made once more, in place."""
+        """A message was changed: the answer to it is made once more, in place, each time its words change."""
         if message.author.bot or message.edited_at is None or message.type not in _WRITTEN:
             return
-        key = _key(message)
-        if not await self._connection.club.post.delivered(key):
-            return
+        key, text = _key(message), self._words(message)
         who = who_wrote(message, await self._connection.locale_of(message.author.id))
-        text = self._words(message)
-        if text and (who.direct or self._me in {user.id for user in message.mentions}):
-            await self._take(message, who, {"do": "ask", "text": text, "shown_as": key}, key=f"{key}:e")
+        if not text or not (who.direct or self._me in {user.id for user in message.mentions}):
+            return
+        post = self._connection.club.post
+        if not await post.delivered(key) and key not in {event.key for event in await post.unfinished(PLATFORM)}:
+            return  # no question that we answer, or are about to
+        # A preview that comes later tells the message once more, with the time of the same change.
+        changed = f"{key}:e{int(1000 * message.edited_at.timestamp())}"
+        await self._take(message, who, {"do": "ask", "text": text, "shown_as": key}, key=changed)
 
     async def gone(self, channel: int, message: int) -> None:
         """A question was deleted: its answer goes, too."""

@@ -209,11 +209,31 @@ async def test_a_changed_question_is_answered_once_more_in_place_and_a_deleted_o
         asked = await site.mara.mention(site.channel, LOG)
         answer = await site.answer_to(asked)
         await site.mara.edit(site.channel, asked, asked["content"].replace(LOG, "Whose coat was in the suitcase?"))
-        await site.fake.until(lambda: "oilskin" in text_of(answer))
+        await site.fake.until(lambda: "Mara kept" not in text_of(answer))
+        assert "oilskin" in text_of(answer)
         assert len([m for m in site.mara.answers(site.channel) if _replies_to(m, asked)]) == 1
         assert "oilskin" in said(await site.opened(answer, "1"))
+        await site.mara.edit(site.channel, asked, asked["content"].replace("Whose coat was in the suitcase?", LOG))
+        await site.fake.until(lambda: "Mara kept" in text_of(answer))
         await site.mara.delete(site.channel, asked)
         await site.fake.until(lambda: int(answer["id"]) not in site.channel.messages)
+
+
+async def test_a_question_that_is_changed_while_it_is_being_answered_gets_the_answer_to_its_new_words(
+    site: Site,
+) -> None:
+    model = GatedModel(["The log [f1-0-42]."])
+    site.model = model
+    async with site.running():
+        await site.shelve()
+        asked = await site.mara.mention(site.channel, LOG)
+        await site.fake.until(lambda: model.requests)
+        await site.mara.edit(site.channel, asked, asked["content"].replace(LOG, "Whose coat was it?"))
+        for _ in range(40):
+            model.gate.release()
+        await site.fake.until(lambda: "Whose coat was it?" in str(model.requests[-1]))
+        await site.answer_to(asked)
+        assert len([m for m in site.mara.answers(site.channel) if _replies_to(m, asked)]) == 1
 
 
 async def test_the_asker_deletes_an_answer_and_anybody_can_call_it_wrong(site: Site) -> None:
