@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -119,11 +119,14 @@ class Library:
     async def again(self, channel: int, card: BookCard, reader: str) -> BookCard:
         """Read the kept file of a channel's book once more: its text as this program reads it now.
 
-        The club's limit stays, and older notes go on opening what they opened. Raises BadBook, OperatorError, BrokenPromise.
+        The club's limit stays, and older notes go on opening what they opened. Raises BadBook, OperatorError, BrokenPromise,
+        and Missing `book_removed` when it was taken away or forgotten meanwhile.
         """
         async with self._reading.setdefault(card.sha256, asyncio.Lock()):
             contents = await self._read(card.sha256, card.title, None, accept_partial=True)
-        await self._store.shelf.grant(channel, card.sha256, contents.text_version, reader, card.title, self._now())
+        await self._store.shelf.grant(
+            channel, card.sha256, contents.text_version, reader, card.title, self._now(), still_here=True
+        )
         found = await self._store.shelf.card(channel, card.sha256)
         if found is None:  # taken off the shelf between two lines
             raise Missing("book_removed")
@@ -140,7 +143,10 @@ class Library:
         async with self._box(sha256, rank, password, accept_partial) as read:
             book = read.book if read.book.title else replace(read.book, title=title)
             await self._store.books.save(sha256, book, self._now(), after=read.ranked)
-        await asyncio.to_thread(rank.replace, self._ranks.path(sha256, book.text_version))
+        with suppress(
+            FileNotFoundError
+        ):  # a sweep took it: the book was forgotten meanwhile; who searches has it built
+            await asyncio.to_thread(rank.replace, self._ranks.path(sha256, book.text_version))
         contents = await self._store.books.contents(sha256, book.text_version)
         if contents is None:
             raise BrokenPromise("book_not_stored")

@@ -75,5 +75,6 @@ class Editions:
             card.title,
             self._now(),
             replaces=gone.sha256,
+            still_here=True,
         )
         return card

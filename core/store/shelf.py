@@ -84,12 +84,14 @@ class Shelf:
         at: datetime,
         *,
         replaces: str | None = None,
+        still_here: bool = False,
     ) -> None:
         """Put a stored book on the channel's shelf, bound to this text version.
 
         A book already there keeps its place and moves to the text version; one withdrawn earlier comes back at the
         end. `reader` is the platform's id of who added it. A book that it `replaces` is withdrawn in the same moment, and
-        its place on the shelf, its being current and the club's limit pass over. Raises Missing `book_not_stored`.
+        its place on the shelf, its being current and the club's limit pass over. Raises Missing `book_not_stored`;
+        with `still_here` Missing `book_removed` for a book that is not on the shelf: nothing comes back then.
         """
         stored = select(_extraction.id).where(_extraction.book == sha256, _extraction.text_version == text_version)
         added = {"added_by": reader, "added_at": at, "filename": filename, "removed_at": None, "was_current": False}
@@ -97,8 +99,12 @@ class Shelf:
             if (await connection.execute(stored)).one_or_none() is None:
                 raise Missing("book_not_stored")
             new = {"channel": channel, "book": sha256, "text_version": text_version, **added}
-            if await insert_new(connection, schema.rights, new) is None:
-                mine = _mine(channel, sha256)
+            mine = _mine(channel, sha256)
+            if still_here:
+                on_it = update(schema.rights).where(mine, _rights.removed_at.is_(None))
+                if not (await connection.execute(on_it.values(text_version=text_version))).rowcount:
+                    raise Missing("book_removed")
+            elif await insert_new(connection, schema.rights, new) is None:
                 await connection.execute(update(schema.rights).where(mine).values(text_version=text_version))
                 back = update(schema.rights).where(mine, _rights.removed_at.is_not(None))
                 await connection.execute(back.values(**added))

@@ -340,6 +340,32 @@ async def test_an_answer_under_way_ends_before_its_book_is_forgotten(tmp_path: P
     assert holding(data, CANARY) == []
 
 
+@pytest.mark.parametrize("forgotten", [True, False])
+async def test_a_book_forgotten_or_removed_while_it_is_read_anew_does_not_come_back(
+    tmp_path: Path, forgotten: bool
+) -> None:
+    data = tmp_path / "data"
+    async with open_club(data) as club:
+        await add(club, book(tmp_path), "one")
+        reading = asyncio.create_task(club.club.editions.again(ROOM, KEEPER, "1"))
+        while not reading.done() and not any("new" in path.name for path in (data / "ranks").iterdir()):
+            await asyncio.sleep(0)  # until the child is at it
+        if forgotten:
+            await club.club.forget_book(ROOM, KEEPER, "1")
+        else:
+            await club.club.remove(ROOM, KEEPER, "1")
+        with pytest.raises(Missing, match="book_removed"):
+            await reading
+        assert await club.club.shelf(ROOM) == ()
+        if not forgotten:
+            await club.club.undo(ROOM, KEEPER)
+            assert len(await club.club.shelf(ROOM)) == 1
+        await club.club.sweep()
+    if forgotten:
+        compact(data)
+        assert holding(data, CANARY) == []
+
+
 async def test_a_reader_forgotten_while_an_answer_is_made_leaves_no_words(tmp_path: Path) -> None:
     started, go_on = asyncio.Event(), asyncio.Event()
     data = tmp_path / "data"
