@@ -9,7 +9,7 @@ from core.desk.keys import Action, Visit
 from core.desk.notes import in_rows
 from core.desk.writing import heading, numbered, paragraphs, sentence
 from core.errors import Missing, ReaderError
-from core.meeting.calendar import read_date
+from core.meeting.calendar import read_date, unclear
 from core.meeting.polls import Poll
 from core.model import Ballot, Choice, Document, Letter, Reply
 from core.strings import is_word, say
@@ -57,7 +57,9 @@ async def _opened(visit: Visit, words: str, event: str) -> Reply:
         zone = await visit.club.meeting.schedule.zone(visit.conversation)
         today = visit.club.meeting.today(hours.zone_of({hours.ZONE: zone}))
         found = read_date(f"- {said}", today)
-        if found is None:
+        if found is None and unclear(f"- {said}"):
+            raise ReaderError("schedule_which_hour")
+        if found is None or found[0] != "-":
             raise ReaderError("next_how", next=visit.spell("next"))
         until = found[1]
     polls = visit.club.meeting.polls

@@ -11,8 +11,15 @@ from core.strings import LOCALES, say
 
 EVENING = time(19)
 """When no time is said."""
-_TIME = r"(?:at |a las? |as |@ ?)?(\d{1,2})(?:[:h](\d{2})|(?= ?(?:[ap]\.? ?m|h\b)))\s*(?:([ap])\.? ?m\.?|h)?"
-_CLOCK = re.compile(rf"\s+{_TIME}\Z")
+_CLOCK = re.compile(
+    r"\s+(?P<lead>(?:at|a las?|as|@)(?: |(?<=@)))?(?P<hour>\d{1,2})(?:[:h](?P<minute>\d{2}))?\s*(?:(?P<half>[ap])\.? ?m\.?|(?P<h>h))?"
+    r"(?: (?:in the|at|de la|por la|da|a) (?P<part>morning|afternoon|evening|night|manana|tarde|noche|manha|noite))?\Z"
+)
+_NOON = re.compile(r"\s+(?:at |a |al |ao )?(?:noon|midday|mediodia|meio[- ]dia)\Z")
+_MIDNIGHT = re.compile(r"\b(?:midnight|medianoche|meia[- ]noite)\Z")
+_TONIGHT = re.compile(r"\b(?:tonight|noche|noite)\Z")
+_LATE = ("night", "noche", "noite")
+_EARLY = ("morning", "manana", "manha")
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\Z")
 _DAYS = re.compile(r"(\d{1,2})[./](\d{1,2})(?:[./](\d{4}|\d{2})|\.)?\Z")
 _YEAR = r"(?:,? (?:de |del )?(\d{4}))?\Z"
@@ -22,7 +29,7 @@ _LONGEST = 6
 """Words of a date: "sábado, 5 de diciembre de 2026"."""
 _YEARS = range(1900, 9000)
 """Years that a club can mean. Beyond them a plan, or another zone, would leave the calendar."""
-_LEADING = re.compile(r"(?:on|el|em|no|na|by|para)\Z")
+_LEADING = re.compile(r"(?:on|el|em|no|na|by|para|until|till|hasta|ate)\Z")
 _PLAN = re.compile(
     r"(?P<count>\d{1,4}|[^\W\d]+) (?:chapters?|capitulos?) (?:a|an|per|each|every|por|cada|al|a la|ao|a cada) (?P<unit>week|day|semana|dia)"
     r"(?: (?:from|starting|desde|a partir de|a partir da|a partir do)(?: el| la| o| a)? (?P<day>.+))?\Z"
@@ -50,7 +57,7 @@ class Plan:
 
 def read_plan(said: str, today: date) -> Plan | None:
     """A whole plan; None when the words are none."""
-    folded, at = _clock(" ".join(words.fold(said).split()))
+    folded, at = _read(said)
     match = _PLAN.fullmatch(folded)
     if match is None:
         return None
@@ -58,22 +65,35 @@ def read_plan(said: str, today: date) -> Plan | None:
     first = _day(match["day"], today) if match["day"] else today
     if not 1 <= count <= 100 or first is None:
         return None
-    return Plan(count, 1 if match["unit"] in ("day", "dia") else 7, first, at)
+    return Plan(count, 1 if match["unit"] in ("day", "dia") else 7, first, at or EVENING)
 
 
 def read_date(said: str, today: date) -> tuple[str, datetime] | None:
-    """A place and when the club wants to be there (wall clock): the words before the date, and it. None: there is no date."""
-    folded, at = _clock(" ".join(words.fold(said).split()))
+    """A place and when the club wants to be there (wall clock): the words before the date, and it. None: there is no date.
+
+    A time without a day is today's.
+    """
+    folded, at = _read(said)
     tokens = folded.split(" ")
     for length in range(_LONGEST, 0, -1):
         day = _day(" ".join(tokens[-length:]), today) if len(tokens) > length else None
         if day is not None:
-            place = tokens[:-length]
-            if place and _LEADING.fullmatch(place[-1]):
-                place = place[:-1]
-            spelled = " ".join(place).strip("\"'“”„«» ,")
-            return (spelled, datetime.combine(day, at)) if spelled else None
-    return None
+            return _placed(tokens[:-length], day, at or EVENING)
+    return None if at is None else _placed(tokens, today, at)
+
+
+def _placed(place: Sequence[str], day: date, at: time) -> tuple[str, datetime] | None:
+    if place and _LEADING.fullmatch(place[-1]):
+        place = place[:-1]
+    spelled = " ".join(place).strip("\"'“”„«» ,")
+    return (spelled, datetime.combine(day, at)) if spelled else None
+
+
+def unclear(said: str) -> bool:
+    """Whether words end in an hour that may be one of the morning or one of the evening: "at 7", "midnight"."""
+    folded, at = _read(said)
+    match = _CLOCK.search(folded)
+    return at is None and (_MIDNIGHT.search(folded) is not None or bool(match and (match["lead"] or match["part"])))
 
 
 def day_name(day: date, locale: str | None) -> str:
@@ -81,17 +101,30 @@ def day_name(day: date, locale: str | None) -> str:
     return say("schedule_days", locale).split()[day.weekday()]
 
 
-def _clock(folded: str) -> tuple[str, time]:
-    """The words without the time at their end, and the time."""
+def _read(said: str) -> tuple[str, time | None]:
+    """The words, folded, without the time at their end; and the time, where one is said that cannot be mistaken."""
+    folded = " ".join(words.fold(said).split())
+    if noon := _NOON.search(folded):
+        return folded[: noon.start()], time(12)
     match = _CLOCK.search(folded)
-    if match is None:
-        return folded, EVENING
-    hour, minute = int(match[1]), int(match[2] or 0)
-    if match[3] and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if match[3] == "p" else 0)
-    if hour > 23 or minute > 59:
-        return folded, EVENING
-    return folded[: match.start()], time(hour, minute)
+    at = None if match is None else _clock(match, bool(_TONIGHT.search(folded[: match.start()])))
+    return (folded, None) if match is None or at is None else (folded[: match.start()], at)
+
+
+def _clock(match: re.Match[str], tonight: bool) -> time | None:
+    """What a clock shows then; None for no time of day, for a mere number, and for an hour that there is twice a day."""
+    hour, minute, part = int(match["hour"]), int(match["minute"] or 0), match["part"]
+    if match["half"] and 1 <= hour <= 12:
+        hour = hour % 12 + (12 if match["half"] == "p" else 0)
+    elif part and 1 <= hour <= 12:
+        if hour == 12 and part in (*_LATE, *_EARLY) or hour < 6 and part in _LATE:
+            return None
+        hour = hour % 12 + (0 if part in _EARLY else 12)
+    elif tonight and 5 < hour < 12:
+        hour += 12
+    elif not (match["minute"] or match["h"]) and (not match["lead"] or 1 <= hour <= 12):
+        return None
+    return time(hour, minute) if hour <= 23 and minute <= 59 else None
 
 
 def _day(said: str, today: date) -> date | None:

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 
 from core import hours
 from core.errors import Missing, ReaderError
-from core.meeting.calendar import Plan, read_date, read_plan, shares
+from core.meeting.calendar import Plan, read_date, read_plan, shares, unclear
 from core.meeting.means import Means
 from core.meeting.outline import outline, spelled
 from core.model import BookCard, Conversation, Letter, Limit, Reader
@@ -84,7 +84,7 @@ class Schedule:
         else:
             found = read_date(said, today)
             if found is None:
-                raise ReaderError("schedule_how_short")
+                raise ReaderError("schedule_which_hour" if unclear(said) else "schedule_how_short")
             source = await means.source(conversation, card)
             contents = await means.store.books.contents(card.sha256, card.text_version)
             words = f"finished {found[0]}" if found[0].isdecimal() else found[0]

@@ -281,3 +281,15 @@ async def test_who_proposes_while_a_vote_is_open_is_told_that_it_waits(tmp_path:
         for line in ("next remove", "next  remove "):
             with pytest.raises(ReaderError, match="next_how"):
                 await command(club, line)
+
+
+async def test_the_end_of_a_poll_is_a_time_and_nothing_beside_it(tmp_path: Path) -> None:
+    async with open_club(tmp_path) as club:  # it is noon there
+        await _ready(club)
+        for said, key in (("at 7", "schedule_which_hour"), ("next friday of all", "next_how"), ("31 june 19:00", "next_how"),
+                          ("Emma friday", "next_how"), ("11am", "schedule_past")):  # fmt: skip
+            with pytest.raises(ReaderError, match=key):
+                await command(club, f"next vote {said}")
+        ballot = (await command(club, "next vote until 6pm")).ballot
+        assert ballot is not None
+        assert ballot.until == datetime(2026, 3, 1, 18, tzinfo=UTC)

@@ -11,7 +11,7 @@ from core import hours
 from core.desk import Desk
 from core.document import plain
 from core.errors import LoccitError, ReaderError
-from core.meeting.calendar import Plan, read_date, read_plan, shares
+from core.meeting.calendar import Plan, read_date, read_plan, shares, unclear
 from core.model import Letter, Reader, Reply
 from core.strings import say
 from tests.books.planted import hidden, planted_book
@@ -48,6 +48,23 @@ THURSDAY = date(2026, 12, 3)
         ("finished 3 tonight 8pm", "finished 3", THURSDAY, time(20)),
         ("terminado 3 esta noche", "terminado 3", THURSDAY, time(19)),
         ("terminado 3 hoje à noite", "terminado 3", THURSDAY, time(19)),
+        ("terminado 3 el viernes a las 21", "terminado 3", date(2026, 12, 4), time(21)),
+        ("terminado 3 hoje às 20", "terminado 3", THURSDAY, time(20)),
+        ("finished 3 friday at 19", "finished 3", date(2026, 12, 4), time(19)),
+        ("finished 3 tomorrow @20", "finished 3", date(2026, 12, 4), time(20)),
+        ("finished 3 tonight at 8", "finished 3", THURSDAY, time(20)),
+        ("finished 3 tonight at 8:30", "finished 3", THURSDAY, time(20, 30)),
+        ("terminado 3 esta noche a las 9", "terminado 3", THURSDAY, time(21)),
+        ("terminado 3 el viernes a las 7 de la tarde", "terminado 3", date(2026, 12, 4), time(19)),
+        ("terminado 3 amanhã às 7:30 da noite", "terminado 3", date(2026, 12, 4), time(19, 30)),
+        ("finished 3 Saturday at 11 in the morning", "finished 3", date(2026, 12, 5), time(11)),
+        ("finished 3 Saturday noon", "finished 3", date(2026, 12, 5), time(12)),
+        ("terminado 3 el sábado al mediodía", "terminado 3", date(2026, 12, 5), time(12)),
+        ("terminado 3 sábado ao meio-dia", "terminado 3", date(2026, 12, 5), time(12)),
+        ("finished 3 6pm", "finished 3", THURSDAY, time(18)),
+        ("3 19:00", "3", THURSDAY, time(19)),
+        ("page 120 at noon", "page 120", THURSDAY, time(12)),
+        ("40 % at 21", "40 %", THURSDAY, time(21)),
     ],
 )
 def test_a_place_and_a_date_are_read_in_three_languages(said: str, place: str, day: date, at: time) -> None:
@@ -71,6 +88,27 @@ def test_a_place_and_a_date_are_read_in_three_languages(said: str, place: str, d
 )
 def test_words_without_a_date_are_none(said: str) -> None:
     assert read_date(said, THURSDAY) is None
+    assert not unclear(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "finished 3 friday at 7",
+        "finished 3 at 12",
+        "terminado 3 el viernes a las 7",
+        "terminado 3 amanhã às 8",
+        "terminado 3 el viernes a las 12 de la noche",
+        "finished 3 friday at midnight",
+        "terminado 3 sexta à meia-noite",
+        "two chapters a week from Monday at 7",
+        "finished 3 friday at 25",
+    ],
+)
+def test_an_hour_that_there_is_twice_a_day_is_asked_for(said: str) -> None:
+    assert read_date(said, THURSDAY) is None
+    assert read_plan(said, THURSDAY) is None
+    assert unclear(said)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +213,8 @@ async def test_a_plan_covers_what_is_left_in_even_weeks(tmp_path: Path) -> None:
     ("said", "key"),
     [
         ("finished 3", "schedule_how_short"),
+        ("finished 3 tomorrow at 7", "schedule_which_hour"),
+        ("finished 3 1am", "schedule_past"),
         ("finished 3 2020-01-01", "schedule_past"),
         ("finished 9 2026-12-05", "limit_no_such_chapter"),
         ("zone Atlantis", "schedule_no_zone"),
