@@ -81,6 +81,10 @@ class Books:
             async for event in adding:
                 await self.show(event, page, use=use)
         except BadBook as error:
+            if error.key in ("book_locked", "book_wrong_password"):
+                page.say(view.sentence(page.look, error.key, **error.params))
+                page.say(view.sentence(page.look, "console_password", command="loccit chat --password …"))
+                return
             if error.key != "book_half_scan":
                 raise
             self._refused = path

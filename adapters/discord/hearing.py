@@ -74,7 +74,13 @@ class Hearing:
         files = self._files(message, text)
         if files:
             new = [
-                await self._take(message, who, {"do": "add", "file": asdict(file)}, key=f"{_key(message)}:{file.id}")
+                await self._take(
+                    message,
+                    who,
+                    # What stands beside it is the password, should it need one.
+                    {"do": "add", "file": asdict(replace(file, password=text or None))},
+                    key=f"{_key(message)}:{file.id}",
+                )
                 for file in files
             ]
             return any(new)

@@ -50,8 +50,11 @@ class Books:
         *,
         number: int = 0,
         partly: bool = False,
+        password: str = "",
     ) -> None:
         """Fetch a file and make it a book of this channel; `shown_as`: the key of the message that tells how far it is.
+
+        `password`: what was written beside the file, tried where it is locked.
 
         Raises LoccitError, Rejected, Unreachable.
         """
@@ -74,6 +77,7 @@ class Books:
                     reader,
                     path,
                     name,
+                    password=password or None,
                     accept_partial=partly,
                 ),
                 progress,
@@ -81,7 +85,7 @@ class Books:
         except BadBook as error:
             if error.key != "book_half_scan":
                 raise
-            await progress.offer(error, await self._anyway(place, reader, file))
+            await progress.offer(error, await self._anyway(place, reader, file, password))
         finally:
             with suppress(OSError):
                 await asyncio.to_thread(path.unlink)
@@ -121,8 +125,8 @@ class Books:
             except (Rejected, Unreachable):
                 log.info("no cover: files may not be written here")
 
-    async def _anyway(self, place: Where, reader: Reader, file: str) -> tuple[Choice, ...]:
-        action: dict[str, Any] = {"do": "add_anyway", "file": file}
+    async def _anyway(self, place: Where, reader: Reader, file: str, password: str) -> tuple[Choice, ...]:
+        action: dict[str, Any] = {"do": "add_anyway", "file": file, "password": password}
         [id] = await self._club.post.buttons(place.conversation, [action], reader)
         return (Choice(say("add_anyway", reader.locale), id, "act"),)
 

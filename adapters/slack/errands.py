@@ -119,7 +119,9 @@ class Errands:
             key = str(event.payload.get("shown_as") or f"{event.key}:{number}")
             partly = bool(event.payload.get("partly"))
             try:
-                await self._books.add(place, reader, event.key, file, key, number=number, partly=partly)
+                await self._books.add(
+                    place, reader, event.key, file, key, number=number, partly=partly, password=event.payload["text"]
+                )
             except Unreachable:
                 raise
             except LoccitError as error:

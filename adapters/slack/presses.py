@@ -54,7 +54,7 @@ class Presses:
             case "share":
                 await self._share(press, reader)
             case _ if (action := await self._own(press, reader)) is not None:
-                await self._keep(self._partly(press, str(action["file"])))
+                await self._keep(self._partly(press, str(action["file"]), str(action.get("password", ""))))
             case _:
                 done = await self._desk.press(
                     place.conversation, reader, press.id, event=press.key, private=place.private
@@ -114,8 +114,15 @@ class Presses:
         action = await self._club.post.pressed(press.place.conversation, reader, press.id)
         return action if action.get("do") == "add_anyway" else None
 
-    def _partly(self, press: Press, file: str) -> Event:
-        payload = {**press.place.payload, "kind": "upload", "text": "", "ts": press.ts, "files": [file], "partly": True}
+    def _partly(self, press: Press, file: str, password: str) -> Event:
+        payload = {
+            **press.place.payload,
+            "kind": "upload",
+            "text": password,
+            "ts": press.ts,
+            "files": [file],
+            "partly": True,
+        }
         return Event(press.key, "slack", f"{press.place.team}:{press.place.channel}", payload)
 
     async def show(self, press: Press, reader: Reader, reply: Reply) -> None:

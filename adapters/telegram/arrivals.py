@@ -101,7 +101,7 @@ class Arrivals:
         except BadBook as error:
             if error.key != "book_half_scan":
                 raise
-            action = {"do": "anyway", "file": asdict(heard.file) if heard.file else {}}
+            action = {"do": "anyway", "file": asdict(heard.file) if heard.file else {}, "words": heard.words}
             [id] = await connection.club.post.buttons(where, [action], reader)
             rows = ((Choice(say("add_anyway", reader.locale), id),),)
             plain = sentence(say(error.key, reader.locale, **error.params))

@@ -202,7 +202,7 @@ def _heard(message: Json, me: Me, edited: bool) -> Heard | None:
         return heard("command", name=name, words=rest)
     file = _file(message) or (_file(replied) if named and not words else None)
     if file is not None and (private or named):
-        return heard("book", file=file) if not edited else None
+        return heard("book", file=file, words=words) if not edited else None  # the password, should it need one
     if file is not None:  # nobody addressed us, but it may be a book for the club
         return heard("seen", file=file) if not edited and may_be_book(file.name, file.media) else None
     if not (private or named or to_us):

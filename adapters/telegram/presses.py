@@ -121,7 +121,9 @@ class Presses:
         action = await self._own_action(press, reader, id)
         if action is not None:
             file = unpack_file(action.get("file"))
-            await self._receive(_pressed_event(press, key, "book", file=file, partly=True))
+            await self._receive(
+                _pressed_event(press, key, "book", file=file, words=str(action.get("words", "")), partly=True)
+            )
             return ""
         done = await self._connection.desk.press(where, reader, id, event=key, private=press.private)
         await self._ballots.tidy(press.chat)  # it may have made us forget the chat, and its poll with it

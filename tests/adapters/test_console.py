@@ -12,6 +12,7 @@ import pytest
 from adapters.console.text import columns
 from tests.adapters.pseudo_terminal import PseudoTerminal
 from tests.books.lantern_epub import lantern_house
+from tests.books.pdfs import locked
 from tests.bot.running import command, environment, loccit
 
 QUESTION = "What did Mara keep the log in?"
@@ -49,6 +50,14 @@ def test_quit_leaves_the_rest_of_the_input_unread(data: Path) -> None:
     ran = loccit("chat", data=data, stdin="/quit\n/books\n")
     assert ran.code == 0
     assert ran.out.count("There is no book here yet") == 1
+
+
+def test_a_locked_book_says_how_it_is_opened_here(tmp_path: Path, data: Path) -> None:
+    path = locked(tmp_path / "locked.pdf")
+    ran = loccit("chat", data=data, stdin=f"/add {path}\n")
+    assert "needs a password" in ran.out
+    assert "loccit chat --password" in " ".join(ran.out.split())
+    assert "is ready" in loccit("chat", "--password", "sesame", data=data, stdin=f"/add {path}\n").out
 
 
 def test_wrong_usage_is_one_helpful_sentence_each(book: Path, data: Path) -> None:

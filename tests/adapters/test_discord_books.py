@@ -8,7 +8,7 @@ import pytest
 
 from tests.adapters.discord_club import Site, discord_site, said, text_of
 from tests.books.lantern_epub import lantern_house
-from tests.books.pdfs import half_scanned
+from tests.books.pdfs import half_scanned, locked
 from tests.fakes.discord import Payload, labels
 
 LOG = "What did Mara keep the log in?"
@@ -201,3 +201,15 @@ async def test_a_book_that_nobody_gave_to_the_bot_is_asked_about_and_read_in_the
         await site.mara.press(site.channel, asked, "Not a club book")
         await site.fake.until(lambda: int(asked["id"]) not in site.channel.messages)
         assert sum("Shall the club" in text_of(message) for message in site.mara.answers(site.channel)) == 0
+
+
+async def test_a_locked_book_is_opened_by_the_password_beside_it(site: Site, tmp_path: Path) -> None:
+    book = await asyncio.to_thread(lambda: locked(tmp_path / "locked.pdf").read_bytes())
+    async with site.running():
+        for words, answer in (
+            ("", "needs a password"),
+            ("our next book", "nothing but the password"),
+            ("sesame", "Ready"),
+        ):
+            sent = await site.mara.mention(site.channel, words, files=[("locked.pdf", book)])
+            await site.answer_to(sent, lambda text, answer=answer: answer in text)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tests.adapters.slack_workspace import ANA, BEN, CLUB, HERE, Workspace, served
 from tests.books.lantern_epub import lantern_house
-from tests.fakes.slack import SCOPES, FakeSlack, Message, buttons, label, shown
+from tests.books.pdfs import locked
+from tests.fakes.slack import BOT, SCOPES, FakeSlack, Message, buttons, label, shown
 
 
 async def epub(folder: Path) -> bytes:
@@ -170,3 +171,15 @@ async def test_what_is_no_club_book_is_let_be(tmp_path: Path) -> None:
         there.people.press(asked, "Not a club book", ANA)
         await there.settled()
         assert there.fake.world.of_bot(CLUB) == []
+
+
+async def test_a_locked_book_is_opened_by_the_password_beside_it(tmp_path: Path) -> None:
+    book = await asyncio.to_thread(lambda: locked(tmp_path / "locked.pdf").read_bytes())
+    async with served(tmp_path) as there:
+        for words, answer in (
+            ("", "needs a password"),
+            ("our next book", "nothing but the password"),
+            ("sesame", "Ready"),
+        ):
+            there.people.upload(CLUB, ANA, "locked.pdf", book, f"<@{BOT}> {words}")
+            await there.until_said(answer)

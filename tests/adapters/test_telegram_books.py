@@ -7,7 +7,7 @@ import pytest
 
 from tests.adapters.telegram_club import served
 from tests.books.lantern_epub import lantern_house
-from tests.books.pdfs import half_scanned
+from tests.books.pdfs import half_scanned, locked
 from tests.fakes.telegram import Chat, FakeTelegram, Fault
 
 
@@ -98,6 +98,19 @@ async def test_a_half_scanned_book_offers_to_go_on_without_its_picture_pages(tmp
         telegram.upload(ana, chat, book)
         await telegram.until(lambda: "Add it without those pages" in telegram.buttons(ana, chat))
         telegram.press(ana, chat, "Add it without")
+        await telegram.said(chat, "Ready")
+
+
+async def test_a_locked_book_is_opened_by_the_password_in_its_caption(tmp_path: Path) -> None:
+    book = locked(tmp_path / "locked.pdf")
+    async with FakeTelegram() as telegram, served(tmp_path, telegram):
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        telegram.upload(ana, chat, book, caption="@loccit_bot")
+        await telegram.said(chat, "needs a password")
+        telegram.upload(ana, chat, book, caption="@loccit_bot our next book")
+        await telegram.said(chat, "nothing but the password")
+        telegram.upload(ana, chat, book, caption="@loccit_bot sesame")
         await telegram.said(chat, "Ready")
 
 

@@ -123,3 +123,11 @@ def half_scanned(path: Path, pictures: Iterable[int] = range(7), pages: int = 10
             sheet.page()
             sheet.paragraph(prose(80, n))
     return sheet.save(path)
+
+
+def locked(path: Path, password: str = "sesame") -> Path:
+    """A PDF of one page that opens with a password only."""
+    sheet = Sheet()
+    sheet.page()
+    sheet.paragraph(prose(30))
+    return sheet.save(path, encryption=5, owner_pw="owner", user_pw=password)
