@@ -126,10 +126,9 @@ class Discussions:
         """Another question in the place of one. Raises ReaderError when the text gives no other."""
         means = self._means
         row, old = await self._my_topic(conversation, reader, topic)
-        topics = await means.store.discussions.topics(row.id)
         notices: tuple[Notice, ...] = ()
-        reserve = [one for one in topics if one.place is None]
-        if not reserve:
+        if not await means.store.discussions.exchange(old.id):
+            topics = await means.store.discussions.topics(row.id)
             source = await self._source(conversation, row)
             known = [plain_words(one.document) for one in topics]
             found, notices = await offered(means, conversation, reader, source, 1 + RESERVE, known, enough=1)
@@ -141,9 +140,9 @@ class Discussions:
             ]
             if not reserve:
                 raise ReaderError("discuss_no_other")
-            await means.store.discussions.add(await means.channel(conversation), reserve)
+            await means.store.discussions.add(await means.channel(conversation), row.id, reserve)
             await self._keep_first_notes(conversation, row, reserve)
-        await means.store.discussions.exchange(topic, reserve[0].id, old.place or 1)
+            await means.store.discussions.exchange(old.id)
         return replace(await self._draft(conversation, row), notices=notices)
 
     async def drafted(self, conversation: Conversation, reader: Reader, number: int) -> str:
@@ -195,9 +194,8 @@ class Discussions:
             await self._as_turn(channel, row, topic, number, source, reader.locale)
             params = {"topic": topic.id, "number": number, "of": len(proven)}
             letters.append(Letter(f"{row.id}:{number:02}", row.conversation, "discussion", means.now(), params))
-        for letter in letters:
-            await means.post.owe(letter)
-        await means.store.discussions.post(row.id, [one.id for one in proven], means.now())
+        if not await means.store.discussions.post(channel, row.id, [one.id for one in proven], letters, means.now()):
+            raise ReaderError("discuss_posted")
         return len(proven)
 
     async def head(self, conversation: Conversation, discussion: str) -> tuple[BookCard, Limit] | None:

@@ -86,7 +86,8 @@ class Polls:
                 if closes <= means.now():
                     raise ReaderError("schedule_past", when=f"{until:%Y-%m-%d %H:%M}", zone=zone.key)
             row = PollRow(id, conversation, ranked, reader.id, means.now(), closes, None)
-            await means.store.polls.open(channel, row)
+            if not await means.store.polls.open(channel, row):
+                raise ReaderError("next_open_already")
         if row.closes_at is not None:
             await means.post.owe(Letter(f"poll:{id}", conversation, "reminder", row.closes_at, {"poll": id}))
         return await self._poll(channel, row)
@@ -118,16 +119,18 @@ class Polls:
         if row is None:
             raise Missing("unknown_button")
         candidates = {one.id: one.title for one in await means.store.polls.nominations(channel, poll)}
-        before = (await means.store.polls.ballots(poll)).get(reader.id, ()) if row.ranked or back else ()
-        if back:
-            mine = tuple(one for one in before if one != choice)
-        elif choice is None:
-            mine = ()
-        elif row.ranked:
-            mine = before if choice in before else (*before, choice)
-        else:
-            mine = (choice,)
-        if not await means.store.polls.cast(channel, poll, reader.id, mine, means.now(), until_recorded=native):
+
+        def changed(before: tuple[str, ...]) -> tuple[str, ...]:
+            if back:
+                return tuple(one for one in before if one != choice)
+            if choice is None:
+                return ()
+            if row.ranked:
+                return before if choice in before else (*before, choice)
+            return (choice,)
+
+        mine = await means.store.polls.cast(channel, poll, reader.id, changed, means.now(), until_recorded=native)
+        if mine is None:
             raise ReaderError("next_late")
         return tuple(candidates[one] for one in mine if one in candidates)
 
@@ -151,11 +154,14 @@ class Polls:
         return await self.ended(conversation, poll)
 
     async def reopen(self, conversation: Conversation, reader: Reader, poll: str) -> Poll:
-        """Take the closing back within 15 minutes."""
+        """Take the closing back within 15 minutes, unless the next poll is open by then."""
         manages(reader)
         channel = await self._means.channel(conversation)
-        row = await self._means.store.polls.get(channel, poll)
-        if row is None or not await self._means.store.polls.reopen(poll, self._means.now() - UNDO):
+        now = self._means.now()
+        done = await self._means.store.polls.reopen(channel, poll, now - UNDO, now)
+        if done is None:
+            raise ReaderError("next_open_already")
+        if not done:
             raise Missing("next_not_reopened")
         again = await self._means.store.polls.get(channel, poll)
         assert again is not None

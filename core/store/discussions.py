@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import ColumnElement, delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from core.model import Conversation, Document, Span
+from core.errors import Missing, ReaderError
+from core.model import Conversation, Document, Letter, Span
 from core.store import schema
 from core.store.codec import decode_document, encode_document
 from core.store.engines import Engines, insert_new
+from core.store.letters import as_row
 
 _discussion = schema.discussion.c
 _topic = schema.topic.c
@@ -118,36 +121,57 @@ class Discussions:
             row = (await connection.execute(query)).one_or_none()
         return None if row is None else _as_topic(row)
 
-    async def add(self, channel: int, topics: Sequence[TopicRow]) -> None:
-        """Further questions."""
-        if topics:
-            async with self._engines.write() as connection:
+    async def add(self, channel: int, discussion: str, topics: Sequence[TopicRow]) -> None:
+        """Further questions in reserve. Raises as `exchange`."""
+        async with self._engines.write() as connection:
+            await _lock_draft(connection, _discussion.id == discussion)
+            if topics:
                 await connection.execute(insert(schema.topic), [_values(channel, topic) for topic in topics])
 
     async def keep(self, topic: str, kept: bool) -> None:
+        """Raises as `exchange`."""
         async with self._engines.write() as connection:
+            await _lock_draft(connection, _of_topic(topic))
             await connection.execute(update(schema.topic).where(_topic.id == topic).values(kept=kept))
 
-    async def exchange(self, topic: str, other: str, place: int) -> None:
-        """Put another question in the place of one, which is only kept so that it is not asked again."""
+    async def exchange(self, topic: str) -> bool:
+        """Put one of the reserve in the place of a question, which is only kept so that it is not asked again; False
+        when there is none. One that has lost its place by now stays so.
+
+        Raises ReaderError `discuss_posted`, and Missing `unknown_button` for a draft that is gone: nothing is changed then.
+        """
         async with self._engines.write() as connection:
+            await _lock_draft(connection, _of_topic(topic))
+            old = (await connection.execute(select(schema.topic).where(_topic.id == topic))).one_or_none()
+            if old is None or not old.place:
+                return True
+            reserve = select(_topic.id).where(_topic.discussion == old.discussion, _topic.place.is_(None))
+            other = (await connection.execute(reserve.order_by(_topic.id).limit(1))).scalar_one_or_none()
+            if other is None:
+                return False
             await connection.execute(update(schema.topic).where(_topic.id == topic).values(place=0, kept=False))
-            await connection.execute(update(schema.topic).where(_topic.id == other).values(place=place))
+            await connection.execute(update(schema.topic).where(_topic.id == other).values(place=old.place))
+            return True
 
     async def rewrite(self, topic: str, document: Document) -> None:
-        """Other words for a question; its notes stay. It counts as kept."""
+        """Other words for a question; its notes stay. It counts as kept. Raises as `exchange`."""
         mine = update(schema.topic).where(_topic.id == topic)
         async with self._engines.write() as connection:
+            await _lock_draft(connection, _of_topic(topic))
             await connection.execute(mine.values(document=encode_document(document), kept=True))
 
-    async def post(self, discussion: str, topics: Sequence[str], at: datetime) -> bool:
-        """It is posted with these questions, and the others are dropped; False when it had been posted before."""
+    async def post(
+        self, channel: int, discussion: str, topics: Sequence[str], letters: Sequence[Letter], at: datetime
+    ) -> bool:
+        """It is posted with these questions, the others are dropped, the letters are owed; False when it had been before."""
         mine = update(schema.discussion).where(_discussion.id == discussion, _discussion.posted_at.is_(None))
         others = delete(schema.topic).where(_topic.discussion == discussion, _topic.id.not_in(topics))
         async with self._engines.write() as connection:
             if (await connection.execute(mine.values(posted_at=at))).rowcount == 0:
                 return False
             await connection.execute(others)
+            for letter in letters:
+                await insert_new(connection, schema.letter, as_row(channel, letter))
         return True
 
     async def remark(self, channel: int, event: str, remark: RemarkRow) -> bool:
@@ -168,6 +192,20 @@ class Discussions:
         query = select(schema.remark).where(_remark.topic.in_(topics)).order_by(_remark.at, _remark.event)
         async with self._engines.read() as connection:
             return tuple(RemarkRow(row.topic, row.reader, row.words, row.at) for row in await connection.execute(query))
+
+
+def _of_topic(topic: str) -> ColumnElement[bool]:
+    return _discussion.id.in_(select(_topic.discussion).where(_topic.id == topic))
+
+
+async def _lock_draft(connection: AsyncConnection, which: ColumnElement[bool]) -> None:
+    """Until this transaction ends, it is not posted."""
+    draft = select(_discussion.posted_at).where(which).with_for_update()
+    row = (await connection.execute(draft)).one_or_none()
+    if row is None:
+        raise Missing("unknown_button")
+    if row.posted_at is not None:
+        raise ReaderError("discuss_posted")
 
 
 def _values(channel: int, topic: TopicRow) -> dict[str, Any]:

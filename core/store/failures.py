@@ -53,8 +53,9 @@ def database_failure(error: BaseException) -> OperatorError | None:
     if isinstance(state, str):
         if state in _POSTGRES:
             return OperatorError(_POSTGRES[state])
-        # connection, authorisation, resources, operator intervention, system error
-        return OperatorError("database_unavailable") if state[:2] in {"08", "28", "3D", "53", "57", "58"} else None
+        # connection, authorisation, rolled back (two waited for each other), resources, operator intervention, system error
+        ours = {"08", "28", "3D", "40", "53", "57", "58"}
+        return OperatorError("database_unavailable") if state[:2] in ours else None
     return None
 
 

@@ -1,6 +1,7 @@
 """What has to be said unasked, until it has been said."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import delete, select, update
 
@@ -19,16 +20,8 @@ class Letters:
 
     async def owe(self, channel: int, letter: Letter) -> bool:
         """Put a letter into the outbox; False when one with its id is there or was sent."""
-        values = {
-            "id": letter.id,
-            "channel": channel,
-            "thread": letter.conversation.thread,
-            "kind": letter.kind,
-            "params": dict(letter.params),
-            "due": letter.due,
-        }
         async with self._engines.write() as connection:
-            return await insert_new(connection, schema.letter, values) is not None
+            return await insert_new(connection, schema.letter, as_row(channel, letter)) is not None
 
     async def due(self, platform: str, at: datetime) -> tuple[Letter, ...]:
         """What is to be said on this platform by now, longest due first."""
@@ -54,3 +47,14 @@ class Letters:
         """It need not be said any more; it may be owed again."""
         async with self._engines.write() as connection:
             await connection.execute(delete(schema.letter).where(_letter.id == id, _letter.done_at.is_(None)))
+
+
+def as_row(channel: int, letter: Letter) -> dict[str, Any]:
+    return {
+        "id": letter.id,
+        "channel": channel,
+        "thread": letter.conversation.thread,
+        "kind": letter.kind,
+        "params": dict(letter.params),
+        "due": letter.due,
+    }

@@ -58,6 +58,7 @@ async def forget_book(connection: AsyncConnection, sha256: str, channel: int | N
 
     gone = await _end_discussions(connection, *mine(schema.discussion))
     quotations = select(schema.quotation.c.id).where(*mine(schema.quotation))
+    await connection.execute(quotations.with_for_update())  # nobody likes one meanwhile
     gone += await _deleted(connection, schema.approval, schema.approval.c.quotation.in_(quotations))
     for table in (schema.quotation, *_OF_BOOK):
         gone += await _deleted(connection, table, *mine(table))
@@ -72,6 +73,7 @@ async def forget_old(connection: AsyncConnection, before: datetime) -> int:
 
 async def _end_discussions(connection: AsyncConnection, *which: Any) -> int:
     discussions = select(schema.discussion.c.id).where(*which)
+    await connection.execute(discussions.with_for_update())  # nobody adds a question to one meanwhile
     topics = select(schema.topic.c.id).where(schema.topic.c.discussion.in_(discussions))
     gone = await _deleted(connection, schema.remark, schema.remark.c.topic.in_(topics))
     await _deleted(connection, schema.topic, schema.topic.c.discussion.in_(discussions))

@@ -1,11 +1,12 @@
 """Books proposed to be read next, and polls about them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, exists, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from core.model import Conversation
 from core.store import schema
@@ -65,8 +66,8 @@ class Polls:
         async with self._engines.write() as connection:
             await connection.execute(delete(schema.nomination).where(*mine))
 
-    async def open(self, channel: int, row: PollRow) -> None:
-        """A poll about everything that waits for one."""
+    async def open(self, channel: int, row: PollRow) -> bool:
+        """A poll about everything that waits for one; False while another one is open here."""
         values = {
             "id": row.id,
             "channel": channel,
@@ -79,8 +80,11 @@ class Polls:
         }
         waiting = update(schema.nomination).where(_nomination.channel == channel, _nomination.poll.is_(None))
         async with self._engines.write() as connection:
-            await connection.execute(insert(schema.poll), values)
-            await connection.execute(waiting.values(poll=row.id))
+            if await _another_open(connection, channel, row.id, row.at):
+                return False
+            if await insert_new(connection, schema.poll, values) is not None:
+                await connection.execute(waiting.values(poll=row.id))
+            return True
 
     async def get(self, channel: int, id: str | None = None) -> PollRow | None:
         """A poll of the channel; without an id the latest."""
@@ -106,10 +110,15 @@ class Polls:
         async with self._engines.write() as connection:
             await connection.execute(mine.values(closed_at=at))
 
-    async def reopen(self, poll: str, since: datetime) -> bool:
-        """Take the closing back when it was at `since` or later."""
-        mine = update(schema.poll).where(_poll.id == poll, _poll.closed_at >= since)
+    async def reopen(self, channel: int, poll: str, since: datetime, at: datetime) -> bool | None:
+        """Take the closing of the latest one back when it was at `since` or later; None while another one is open here."""
+        begun = select(_poll.at).where(_poll.id == poll).scalar_subquery()
+        newer = schema.poll.alias().c
+        latest = ~exists().where(newer.channel == channel, newer.at > begun)
+        mine = update(schema.poll).where(_poll.id == poll, _poll.channel == channel, _poll.closed_at >= since, latest)
         async with self._engines.write() as connection:
+            if await _another_open(connection, channel, poll, at):
+                return None
             return (await connection.execute(mine.values(closed_at=None, closes_at=None))).rowcount > 0
 
     async def cast(
@@ -117,12 +126,12 @@ class Polls:
         channel: int,
         poll: str,
         reader: str,
-        choices: Sequence[str],
+        change: Callable[[tuple[str, ...]], Sequence[str]],
         at: datetime,
         *,
         until_recorded: bool = False,
-    ) -> bool:
-        """A reader's ballot in place of an earlier one (empty: taken back); False when the poll takes none at `at`.
+    ) -> tuple[str, ...] | None:
+        """A reader's ballot, made of the earlier one (empty: none, or taken back); None when the poll takes none at `at`.
 
         `until_recorded`: a poll whose time is over takes it as long as its closing is not on record.
         """
@@ -133,7 +142,9 @@ class Polls:
             row = (await connection.execute(lock.with_for_update())).one_or_none()
             over = row is not None and row.closes_at is not None and row.closes_at <= at and not until_recorded
             if row is None or row.closed_at is not None or over:
-                return False
+                return None
+            before = (await connection.execute(select(_ballot.choices).where(*mine))).scalar_one_or_none()
+            choices = tuple(change(tuple(before or ())))
             await connection.execute(delete(schema.ballot).where(*mine))
             values: dict[str, Any] = {
                 "poll": poll,
@@ -144,10 +155,18 @@ class Polls:
             }
             if choices:
                 await insert_new(connection, schema.ballot, values)
-            return True
+            return choices
 
     async def ballots(self, poll: str) -> dict[str, tuple[str, ...]]:
         """Every reader's choices, the best first."""
         query = select(_ballot.reader, _ballot.choices).where(_ballot.poll == poll).order_by(_ballot.at, _ballot.reader)
         async with self._engines.read() as connection:
             return {row.reader: tuple(row.choices) for row in await connection.execute(query)}
+
+
+async def _another_open(connection: AsyncConnection, channel: int, poll: str, at: datetime) -> bool:
+    """Whether another poll of the channel takes votes; none is opened until this transaction ends."""
+    await connection.execute(select(schema.channel.c.id).where(schema.channel.c.id == channel).with_for_update())
+    still = or_(_poll.closes_at.is_(None), _poll.closes_at > at)
+    others = select(_poll.id).where(_poll.channel == channel, _poll.id != poll, _poll.closed_at.is_(None), still)
+    return (await connection.execute(others)).first() is not None

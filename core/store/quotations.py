@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Select, delete, func, select, update
 
 from core.model import Span
 from core.store import schema
@@ -75,8 +75,7 @@ class Quotations:
         """Like a quotation, or take that back; True when it is liked now, None when there is no such one here."""
         mine = (_approval.quotation == quotation, _approval.reader == reader)
         async with self._engines.write() as connection:
-            here = select(_quotation.id).where(_quotation.id == quotation, _quotation.channel == channel)
-            if (await connection.execute(here)).one_or_none() is None:
+            if (await connection.execute(_lock(channel, quotation))).one_or_none() is None:
                 return None
             if (await connection.execute(delete(schema.approval).where(*mine))).rowcount:
                 return False
@@ -87,6 +86,7 @@ class Quotations:
     async def remove(self, channel: int, quotation: str) -> None:
         async with self._engines.write() as connection:
             mine = (_quotation.id == quotation, _quotation.channel == channel)
+            await connection.execute(_lock(channel, quotation))
             await connection.execute(
                 delete(schema.approval).where(_approval.quotation == quotation, _approval.channel == channel)
             )
@@ -148,6 +148,12 @@ class Quotations:
         """Delete what was counted in weeks before this one."""
         async with self._engines.write() as connection:
             await connection.execute(delete(schema.popular).where(_popular.channel == channel, _popular.week < before))
+
+
+def _lock(channel: int, quotation: str) -> Select[str]:
+    """Nobody likes what is being taken down."""
+    mine = select(_quotation.id).where(_quotation.id == quotation, _quotation.channel == channel)
+    return mine.with_for_update()
 
 
 def _place(book: str, text_version: str, span: Span) -> dict[str, Any]:

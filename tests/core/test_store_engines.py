@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core.errors import OperatorError
-from core.model import Span
+from core.model import Conversation, Span
 from core.store import Store
 from core.store.engines import Engines, take_time
 from tests.core.stores import NOON, ROOM, Place, book_of, sha
@@ -347,6 +347,29 @@ async def test_a_frozen_process_holds_up_no_other_but_one_that_reads_a_file_may_
     finally:
         await engines.close()
         await store.close()
+
+
+@needs_postgres
+async def test_two_that_wait_for_each_other_cost_one_of_them_a_sentence(postgres_place: Place) -> None:
+    store = await postgres_place.open()
+    engines = await Engines.open(postgres_place.url, postgres_place.folder)
+    rows = [await store.shelf.channel(Conversation("console", name), NOON) for name in "ab"]
+    both = asyncio.Barrier(2)
+    lock = text("SELECT id FROM channel WHERE id = :id FOR UPDATE")
+
+    async def take(order: list[int]) -> None:
+        async with engines.write() as connection:
+            await connection.execute(lock, {"id": order[0]})
+            await both.wait()
+            await connection.execute(lock, {"id": order[1]})
+
+    try:
+        done = await asyncio.gather(take(rows), take(rows[::-1]), return_exceptions=True)
+    finally:
+        await engines.close()
+        await store.close()
+    assert [one.key for one in done if isinstance(one, OperatorError)] == ["database_unavailable"]
+    assert done.count(None) == 1
 
 
 def _cut(place: Place) -> None:

@@ -1,10 +1,13 @@
 """What a club keeps together, on both databases: written, read back, counted once, gone with channel, reader and book."""
 
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import pytest
 
-from core.model import Cite, Paragraph, Span, Text
+from core.errors import ReaderError
+from core.model import Cite, Letter, Paragraph, Span, Text
 from core.store import (
     AppointmentRow,
     DiscussionRow,
@@ -20,6 +23,11 @@ from tests.core.stores import NOON, READER, ROOM, Place, book_of, minute, sha
 
 DOCUMENT = (Paragraph((Text("Why green? 雨"), Cite(1))),)
 TODAY = "2026-03-01"
+
+
+def chosen(*choices: str) -> Callable[[tuple[str, ...]], Sequence[str]]:
+    """A ballot of these, whatever stood there before."""
+    return lambda _: choices
 
 
 async def _filled(store: Store) -> int:
@@ -39,7 +47,7 @@ async def _filled(store: Store) -> int:
     for id in ("n1", "n2"):
         await store.polls.nominate(channel, NominationRow(id, f"Book {id}", READER.id), NOON)
     await store.polls.open(channel, PollRow("p1", ROOM, True, READER.id, NOON, minute(60), None))
-    await store.polls.cast(channel, "p1", READER.id, ["n2", "n1"], NOON)
+    await store.polls.cast(channel, "p1", READER.id, chosen("n2", "n1"), NOON)
     return channel
 
 
@@ -56,7 +64,9 @@ async def test_a_discussion_is_read_back_exchanged_rewritten_and_posted_once(sto
     assert [topic.place for topic in topics] == [1, 2, 3, None]
     assert topics[0].document == DOCUMENT
     assert topics[0].runs == (Span(0, 0, 9),)
-    await store.discussions.exchange("t2", "t0", 2)
+    assert await store.discussions.exchange("t2")
+    assert await store.discussions.exchange("t2")  # pressed twice
+    assert not await store.discussions.exchange("t3")  # none is left
     await store.discussions.rewrite("t1", (Paragraph((Text("Why?"),)),))
     await store.discussions.keep("t3", True)
     assert [(topic.id, topic.place, topic.kept) for topic in await store.discussions.topics("d1")] == [
@@ -65,8 +75,13 @@ async def test_a_discussion_is_read_back_exchanged_rewritten_and_posted_once(sto
         ("t0", 2, False),
         ("t3", 3, True),
     ]
-    assert await store.discussions.post("d1", ["t1", "t3"], minute(1))
-    assert not await store.discussions.post("d1", ["t1"], minute(2))
+    letters = [Letter(f"d1:{number}", ROOM, "discussion", NOON, {"number": number}) for number in range(2)]
+    assert await store.discussions.post(channel, "d1", ["t1", "t3"], letters, minute(1))
+    assert not await store.discussions.post(channel, "d1", ["t1"], [], minute(2))
+    assert await store.letters.due(ROOM.platform, NOON) == tuple(letters)
+    for late in (store.discussions.exchange("t1"), store.discussions.keep("t1", False)):
+        with pytest.raises(ReaderError, match="discuss_posted"):
+            await late
     assert [topic.id for topic in await store.discussions.topics("d1")] == ["t1", "t3"]
     assert await store.discussions.latest(channel, None, posted=False) is None
     assert not await store.discussions.remark(channel, "e1", RemarkRow("t1", "x", "again", NOON))
@@ -93,15 +108,15 @@ async def test_quotations_are_unique_liked_and_counted(store: Store) -> None:
 
 async def test_a_ballot_after_the_closing_does_not_count(store: Store) -> None:
     channel = await _filled(store)
-    assert await store.polls.cast(channel, "p1", "b", ["n1"], minute(59))
-    assert not await store.polls.cast(channel, "p1", "c", ["n1"], minute(60))
-    assert not await store.polls.cast(channel + 1, "p1", "c", ["n1"], minute(1))
+    assert await store.polls.cast(channel, "p1", "b", chosen("n1"), minute(59))
+    assert await store.polls.cast(channel, "p1", "c", chosen("n1"), minute(60)) is None
+    assert await store.polls.cast(channel + 1, "p1", "c", chosen("n1"), minute(1)) is None
     await store.polls.close("p1", minute(30))
-    assert not await store.polls.cast(channel, "p1", "b", ["n2"], minute(31))
+    assert await store.polls.cast(channel, "p1", "b", chosen("n2"), minute(31)) is None
     assert await store.polls.ballots("p1") == {READER.id: ("n2", "n1"), "b": ("n1",)}
-    assert not await store.polls.reopen("p1", minute(31))
-    assert await store.polls.reopen("p1", minute(20))
-    assert await store.polls.cast(channel, "p1", "b", [], minute(90))
+    assert not await store.polls.reopen(channel, "p1", minute(31), minute(32))
+    assert await store.polls.reopen(channel, "p1", minute(20), minute(32))
+    assert await store.polls.cast(channel, "p1", "b", chosen(), minute(90)) == ()
     assert set(await store.polls.ballots("p1")) == {READER.id}
 
 
@@ -124,7 +139,7 @@ async def test_all_of_it_goes_with_channel_reader_or_book(store: Store, place: P
             await store.forgetting.channel(channel)
             assert not any(_counts(place).values())
         case "reader":
-            await store.discussions.post("d1", ["t1"], NOON)  # one that nobody else has seen would go
+            await store.discussions.post(channel, "d1", ["t1"], [], NOON)  # one that nobody else has seen would go
             await store.forgetting.reader(ROOM.platform, READER.id, TODAY, NOON)
             left = _counts(place)
             assert left["remark"] == left["approval"] == left["ballot"] == 0
@@ -136,3 +151,13 @@ async def test_all_of_it_goes_with_channel_reader_or_book(store: Store, place: P
             gone = {"discussion", "topic", "remark", "appointment", "quotation", "approval", "daily", "popular"}
             assert {name for name, count in _counts(place).items() if not count} == gone
             assert await store.forgetting.book_text(sha(1), NOON + timedelta(days=1))
+
+
+async def test_a_quotation_that_is_taken_down_while_others_like_it_is_gone_and_nobody_stumbles(store: Store) -> None:
+    channel = await store.shelf.channel(ROOM, NOON)
+    for number in range(10):
+        id = f"w{number}"
+        await store.quotations.save(channel, QuotationRow(id, sha(1), "1", Span(0, number, number + 9), "a", NOON))
+        likes = [store.quotations.vote(channel, id, f"reader {reader}") for reader in range(4)]
+        await asyncio.gather(*likes[:2], store.quotations.remove(channel, id), *likes[2:])
+    assert await store.quotations.all(channel) == ()
