@@ -25,7 +25,7 @@ class Questions:
         self._answered = answered
         self._last: str | None = None
         """The answer that the next question follows up on."""
-        self._cut: str | None = None
+        self._cut: Turn | None = None
         """The latest answer, when the model's length limit cut it off."""
         self.keeps = False
         """True while a question waits for the provider."""
@@ -51,7 +51,7 @@ class Questions:
                 self._notes.shut()
                 self._answered()
                 self._last = turn.id if await self._is_about_the_book_in_use(turn) else None
-                self._cut = turn.id if view.is_cut(turn.answer) else None
+                self._cut = turn if turn.answer.cut else None
                 self.keeps = self.keeps or kept
                 asked = view.sentence(page.look, "console_resumed", question=turn.question) if resumed else []
                 page.say([*asked, *view.answer(turn.answer, page.look)], answer=turn.id)
@@ -88,7 +88,10 @@ class Questions:
     async def go_on(self, _: str, page: Page) -> None:
         if self._cut is None:
             raise ReaderError("nothing_to_continue")
-        await self.put(replace(self._question("/continue"), reply_to=self._cut, go_on=True), page)
+        aside = self._cut.answer.outcome == "general_knowledge"
+        await self.put(
+            replace(self._question("/continue"), reply_to=self._cut.id, go_on=True, without_book=aside), page
+        )
 
     async def put(self, question: Question, page: Page) -> None:
         if not question.text:

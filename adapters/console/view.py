@@ -40,11 +40,6 @@ _HINTS = ("try_quote", "try_without_book")
 _Item = TypeVar("_Item")
 
 
-def is_cut(answer: Answer) -> bool:
-    """True when the model's length limit ended the answer, so that it can be continued."""
-    return any(notice.key == "answer_cut" for notice in answer.notices)
-
-
 def model(name: str, offered: Sequence[str], look: Look) -> list[str]:
     """Which model answers, and those to choose from."""
     if name == "offline":
@@ -75,6 +70,8 @@ def answer(answer: Answer, look: Look, *, dialogue: bool = True) -> list[str]:
             else tell(notice, look.locale)
         )
         lines += ["", *wrap([Piece(said, "dim")], look)]
+    if answer.cut and dialogue:
+        lines += ["", *wrap([Piece(say("console_continue", look.locale), "dim")], look)]
     if answer.footnotes and dialogue:
         numbers = [note.number for note in answer.footnotes]
         hint = say("console_notes", look.locale, count=len(numbers), first=min(numbers), last=max(numbers))

@@ -253,18 +253,26 @@ class TurnRun:
         """General knowledge on explicit wish: no tools, no notes, marked as not from the book."""
         if model.name == OFFLINE:
             raise OperatorError("no_model")
-        prompt = prompts.general(self._card(), self._question.text)
-        spoken, usage = await self._spoken(self._loop(model, None), prompt)
+        cut = self._earlier if self._question.go_on else None
+        if self._question.go_on and cut is None:
+            raise ReaderError("nothing_to_continue")
+        prompt = prompts.general(self._card(), self._question.text if cut is None else cut.question)
+        spoken, usage = await self._spoken(self._loop(model, None), prompt, cut)
         notices = _ending(spoken)
         if self._limited:  # it is told to keep to what has been read, and has read the rest elsewhere
             notices.append(Notice("general_unbounded"))
         body = (wording.not_from_the_book(self._locale), *self._parsed(spoken.settled.markdown, ()))
         return self._answered(body, spoken.settled, "general_knowledge", notices, usage, model, asked_at)
 
-    async def _spoken(self, loop: Loop, prompt: prompts.Prompt) -> tuple[Spoken, Usage]:
-        """One reply without tools, whole."""
+    async def _spoken(self, loop: Loop, prompt: prompts.Prompt, cut: Turn | None = None) -> tuple[Spoken, Usage]:
+        """One reply without tools, whole; `cut`: the one it goes on with."""
         self._stamps[prompt.stamp.partition("@")[0]] = prompt.stamp
         loop.messages += [Message("system", prompt.system), Message("user", prompt.user)]
+        if cut is not None:
+            _, answered = history.exchange(cut, self._means.budgets.selected)
+            going_on = prompts.go_on()
+            self._stamps["continue"] = going_on.stamp
+            loop.messages += [answered, Message("user", going_on.user)]
         spoken = [event async for event in loop.run() if isinstance(event, Spoken)][-1]
         return self._heard(spoken), loop.usage
 

@@ -32,6 +32,10 @@ SAVE = ".q"
 """Ends the id of the button that saves the passage of a note for all: no row of the database until it is pressed."""
 
 
+TO_ASK_AGAIN = frozenset({"answer_empty", "answer_broke_off"})
+"""Notices of an answer whose sentence is to ask again."""
+
+
 async def note_choices(visit: Visit, turn: Turn) -> tuple[Choice, ...]:
     """A button for each footnote of an answer, in order: its number, then the chapter it is from."""
     return await choices_of(visit, turn.answer.footnotes)
@@ -73,7 +77,9 @@ async def ways_on(visit: Visit, turn: Turn) -> tuple[tuple[Choice, ...], ...]:
     labelled: list[tuple[str, Action]] = []
     if "question_kept" in keys:
         labelled.append((say("desk_try_again", visit.locale), {"do": "try", "turn": turn.id}))
-    if "answer_cut" in keys:
+    if keys & TO_ASK_AGAIN:
+        labelled.append((say("desk_try_again", visit.locale), {"do": "again", "turn": turn.id, "how": "same"}))
+    if turn.answer.cut:
         labelled.append((say("desk_continue", visit.locale), {"do": "continue", "turn": turn.id}))
     if turn.answer.outcome == "not_in_book":
         labelled.append((say("desk_search_words", visit.locale), {"do": "quote", "turn": turn.id}))

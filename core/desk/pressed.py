@@ -140,12 +140,19 @@ async def act(visit: Visit, action: Action, event: str) -> Reply | Question:
             await visit.club.questions.delete(visit.conversation, visit.reader, str(action["turn"]))
             return Reply(sentence("desk_deleted", visit.locale), private=True, deleted=str(action["turn"]))
         case "continue":
-            question = asked(visit, visit.spell("ask"), event)
-            return replace(question, reply_to=str(action["turn"]), go_on=True)
+            turn = await visit.club.questions.asked(visit.conversation, str(action["turn"]))
+            aside = turn.answer.outcome == "general_knowledge"
+            question = asked(visit, say("desk_continue", visit.locale), event)
+            return replace(question, reply_to=turn.id, go_on=True, without_book=aside)
         case "again":
             turn = await visit.club.questions.asked(visit.conversation, str(action["turn"]))
-            wanted = say(f"desk_again_{action['how']}", visit.locale, question=turn.question[:QUOTED])
             aside = turn.answer.outcome == "general_knowledge"
+            if action["how"] == "same":
+                books = [book for book, _ in turn.books]
+                one = books[0] if len(books) == 1 and not aside else None
+                anew = replace(asked(visit, turn.question, event), reply_to=turn.reply_to, book=one)
+                return replace(anew, every_book=len(books) > 1, without_book=aside)
+            wanted = say(f"desk_again_{action['how']}", visit.locale, question=turn.question[:QUOTED])
             return replace(asked(visit, wanted, event), reply_to=turn.id, without_book=aside)
         case "without":
             return replace(asked(visit, words or await _question(visit, action), event), without_book=True)

@@ -167,6 +167,12 @@ class Answer:
     dropped: tuple[Dropped, ...] = ()
     notices: tuple[Notice, ...] = ()
 
+    @property
+    def cut(self) -> bool:
+        """True when the model's length limit ended it, and there is something to go on with."""
+        told = any(notice.key == "answer_cut" for notice in self.notices)
+        return told and self.outcome in ("grounded", "general_knowledge")
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:

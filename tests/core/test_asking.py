@@ -440,6 +440,19 @@ async def test_an_answer_that_was_cut_is_continued_with_the_same_evidence(tmp_pa
     assert said(more) == "Tobin vanished [1]."
 
 
+async def test_an_answer_without_the_book_that_was_cut_goes_on_without_the_book(tmp_path: Path) -> None:
+    model = ScriptedModel([Says("Ink is a fluid", reason="length"), "that colours."])
+    async with open_club(tmp_path, model) as club:
+        await club.shelve(lantern_house())
+        cut = await club.ask("What is ink?", without_book=True)
+        more = await club.ask("Continue", reply_to=cut.id, go_on=True, without_book=True)
+    roles = [message.role for message in model.requests[1].messages]
+    assert roles == ["system", "user", "assistant", "user"]
+    assert model.requests[1].messages[1].content == "What is ink?"
+    assert more.answer.outcome == "general_knowledge"
+    assert said(more).endswith("that colours.")
+
+
 async def test_a_model_known_to_close_its_thinking_without_opening_it_shows_none_from_its_second_answer_on(
     tmp_path: Path,
 ) -> None:

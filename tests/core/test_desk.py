@@ -14,7 +14,7 @@ from core.model import Choice, Conversation, Question, Reader, Ready, Reply, Upl
 from core.spending import Prices, Terms
 from core.strings import LOCALES
 from tests.clubs import ELSEWHERE, MEMBER, ROOM, TestClub, lantern_house, long_book, open_club
-from tests.fakes.model import ScriptedModel
+from tests.fakes.model import Says, ScriptedModel
 
 KEEPER = Reader("keeper", "en", manages=True)
 
@@ -311,3 +311,32 @@ async def test_words_that_begin_like_a_choice_of_books_are_a_question_as_they_st
     aside = await desk.press(ROOM, KEEPER, id, event="e")
     assert isinstance(aside, Question)
     assert (aside.text, aside.every_book, aside.without_book) == (words, False, True)
+
+
+@pytest.mark.parametrize(
+    ("says", "aside", "way"),
+    [
+        (Says("In green ink [f1-0-42] and", reason="length"), False, "Continue"),
+        (Says("Ink is a fluid that", reason="length"), True, "Continue"),
+        (Says("I do not", reason="length"), False, None),
+        (Says(""), False, "Try again"),
+        (Says("In green ink [f1-0-42] and", reason=""), False, "Try again"),
+    ],
+)
+async def test_under_an_answer_that_did_not_end_stands_the_way_to_its_rest(
+    says: Says, aside: bool, way: str | None, tmp_path: Path
+) -> None:
+    async with open_club(tmp_path, ScriptedModel(lambda _: says)) as club:
+        await club.shelve(lantern_house())
+        turn = await club.ask("Who kept the lighthouse log in green ink?", without_book=aside)
+        rows = await _desk(club).ways_on(ROOM, KEEPER, turn)
+        found = [choice for row in rows for choice in row if choice.label in ("Continue", "Try again")]
+        assert [choice.label for choice in found] == ([way] if way else [])
+        if not way:
+            return
+        asked = await _desk(club).press(ROOM, KEEPER, found[0].id, event="anew")
+        assert isinstance(asked, Question)
+        assert asked.without_book == aside
+        assert asked.go_on == (way == "Continue")
+        assert asked.text == (turn.question if way == "Try again" else "Continue")
+        assert asked.reply_to == (turn.id if way == "Continue" else None)
