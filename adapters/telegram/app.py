@@ -96,6 +96,7 @@ async def _connected(bot: Bot, club: Club, settings: Settings, host: Host, pace:
         source=host.source,
         link_for=host.link_for,
         copies=view.COPIED,
+        checks=lambda where, locale: service.groups.checks(where, locale),
         gather=lambda poll: service.ballots.gather(poll),
         stands=lambda poll: service.ballots.stands(poll),
     )
@@ -114,18 +115,18 @@ class Service:
         self._pressing = Lanes()
         self._typing = Typing(connection)
         self._alarms = Alarms(connection)
-        self._groups = Groups(connection, reads_all)
-        self._questions = Questions(connection, self._alarms, self._groups)
+        self.groups = Groups(connection, reads_all)
+        self._questions = Questions(connection, self._alarms, self.groups)
         self._arrivals = Arrivals(connection)
         self._passages = Passages(connection)
-        self.ballots = Ballots(connection, self._groups)
-        self._letters = Letters(connection, self._groups, self.ballots)
+        self.ballots = Ballots(connection, self.groups)
+        self._letters = Letters(connection, self.groups, self.ballots)
         self._presses = Presses(
             connection,
             self._passages,
             self._questions,
             self._arrivals,
-            self._groups,
+            self.groups,
             self.ballots,
             self._receive,
             self._letters.outbox.nudge,
@@ -136,7 +137,7 @@ class Service:
         """Take up what was left, then hear what comes."""
         unfinished = await self._connection.club.post.unfinished(PLATFORM)
         left = [kept(event.payload) for event in unfinished]
-        await self._groups.recall()
+        await self.groups.recall()
         await self.ballots.recall()
         for heard in sorted(left, key=lambda heard: heard.kind != "moved"):
             self._queue(heard)
@@ -219,7 +220,7 @@ class Service:
         if await self._connection.club.post.receive(event):
             await self._alarms.meet(heard)
             if heard.kind == "moved":  # before anything that was said in the new chat
-                await self._groups.moved(heard.chat, heard.other)
+                await self.groups.moved(heard.chat, heard.other)
                 self._lanes.follow(str(heard.other), str(heard.chat))
                 await self._connection.club.post.finish(heard.key)
             else:
@@ -235,26 +236,26 @@ class Service:
         if heard.kind == "command" and heard.name == "stop":
             self._pressing.add(f"{heard.chat}:{heard.user}", partial(self._work, heard, False))
         else:
-            self._lanes.add(str(self._groups.now(heard.chat)), partial(self._work, heard, works))
+            self._lanes.add(str(self.groups.now(heard.chat)), partial(self._work, heard, works))
 
     # Done
 
     async def _work(self, heard: Heard, typing: bool) -> None:
         """One event; its outer edge: every failure is one sentence where it was asked."""
         chat = heard.chat
-        heard = replace(heard, chat=self._groups.now(chat))
+        heard = replace(heard, chat=self.groups.now(chat))
         try:
             try:
                 await self._do(heard)
             except Moved as moved:
-                await self._groups.moved(heard.chat, moved.chat)
+                await self.groups.moved(heard.chat, moved.chat)
                 self._lanes.follow(str(moved.chat), str(heard.chat))
                 heard = replace(heard, chat=moved.chat)
                 for part in await self._connection.club.post.delivered(heard.under):
                     await self._connection.club.post.withdrawn(heard.under, part)  # it stands in the chat that is gone
                 await self._do(heard)
         except Unwritable:
-            await self._groups.unwritable(heard.chat)
+            await self.groups.unwritable(heard.chat)
         except (Gone, Refused, Moved) as error:
             log.warning("could not answer", extra={"event_key": heard.key, "error": type(error).__name__})
         finally:
@@ -265,10 +266,10 @@ class Service:
 
     async def _do(self, heard: Heard) -> None:
         if heard.kind == "status":
-            await self._groups.changed(heard)
+            await self.groups.changed(heard)
             return
         if heard.kind == "moved":
-            await self._groups.moved(heard.chat, heard.other)
+            await self.groups.moved(heard.chat, heard.other)
             return
         reader = await self._connection.reader(heard, rights=heard.kind in ("command", "book", "seen"))
         try:
@@ -332,9 +333,9 @@ class Service:
             return
         if done.over is not None:
             await self.ballots.end(done.over)
-        await self._reply(heard, done)
+        await self._reply(heard, done, reader)
 
-    async def _reply(self, heard: Heard, reply: Reply) -> None:
+    async def _reply(self, heard: Heard, reply: Reply, reader: Reader) -> None:
         where, place = conversation(heard), spot(heard)
         if reply.private and heard.chat < 0:
             asked = await self._connection.may_whisper_unasked(heard.chat)
@@ -345,8 +346,11 @@ class Service:
         if reply.ballot is not None and await self.ballots.show(where, place, heard.key, reply.ballot):
             return
         await deliveries.show(self._connection, where, place, heard.key, view.messages(reply), reply.turn)
-        for file in reply.attachments:
-            await self._connection.line.send_file(place, file.name, file.data, view.sentence(file.name))
+        try:
+            for file in reply.attachments:
+                await self._connection.line.send_file(place, file.name, file.data, view.sentence(file.name))
+        except (Unwritable, Refused):  # words it took: a group may take no files
+            await self._connection.line.send(place, view.Shown(view.sentence(say("telegram_no_files", reader.locale))))
 
     async def _say(self, heard: Heard, text: str, *, asks: bool = False) -> None:
         """One sentence. `asks`: the next message to us goes on with it, also under privacy mode."""

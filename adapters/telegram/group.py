@@ -1,7 +1,7 @@
 """The life of a group: moved to a supergroup, joined, left, muted; and what privacy mode keeps from us there."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from adapters.outbox import Nowhere
@@ -10,12 +10,14 @@ from adapters.telegram.incoming import Heard
 from adapters.telegram.line import Gone, Moved, Refused, Unwritable
 from adapters.telegram.payloads import Spot
 from adapters.telegram.view import messages
-from core.model import Conversation, Document, Notice, Paragraph, Reader, Reply, Text
+from core.model import Check, Conversation, Document, Notice, Paragraph, Reader, Reply, Text
 from core.strings import say
 
 log = logging.getLogger(__name__)
 
 _OUT = ("left", "kicked")
+_NEEDED = ("can_send_messages", "can_send_polls", "can_send_documents", "can_send_photos")
+"""What the bot has to be allowed in a group, as the vendor calls it."""
 
 
 class Groups:
@@ -67,6 +69,18 @@ class Groups:
                 await self._connection.line.send(Spot(heard.chat), shown)
         except (Unwritable, Gone, Refused, Moved):
             log.info("no welcome", extra={"chat": heard.chat})
+
+    async def checks(self, where: Conversation, locale: str | None) -> Sequence[Check]:
+        """What we may do in a group and what we hear there, as the vendor tells it now."""
+        found = await self._connection.line.denied(int(where.channel), self._connection.me.id, _NEEDED)
+        if int(where.channel) > 0 or found is None:
+            return ()
+        status, lacks = found
+        missing = ", ".join(say(f"telegram_{right}", locale) for right in lacks)
+        text = say("telegram_setup_missing" if lacks else "telegram_setup_rights", locale, missing=missing)
+        hears = self._reads_all or status == "administrator"
+        heard = say("telegram_setup_hears" if hears else "telegram_privacy_here", locale)
+        return (Check(not lacks, text), Check(hears, heard))
 
     @asynccontextmanager
     async def bringing(self, chat: int) -> AsyncIterator[None]:

@@ -11,7 +11,7 @@ from typing import Any
 from adapters.telegram import view
 from adapters.telegram.connection import PLATFORM, Connection
 from adapters.telegram.incoming import Heard, Press
-from adapters.telegram.line import Gone, Refused
+from adapters.telegram.line import Gone, Refused, Unwritable
 from adapters.telegram.payloads import Sent, Spot
 from adapters.telegram.view import Shown
 from core.errors import ReaderError
@@ -169,7 +169,7 @@ class Passages:
     async def _edited(self, chat: int, old: Sent, part: Shown, reader: int | None) -> Sent | None:
         try:
             return await self._connection.line.edit(chat, old, part, reader=reader)
-        except (Gone, Refused):
+        except (Gone, Refused, Unwritable):  # a group may take words alone
             return None
 
     # What stands open

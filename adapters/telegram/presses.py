@@ -139,7 +139,9 @@ class Presses:
             await self._passages.open(press, done, id)
         else:
             under = None if press.whispered else press.message or None
-            await self._connection.line.send(Spot(press.chat, press.topic, under), view.messages(done)[0])
+            for part in view.messages(done):
+                await self._connection.line.send(Spot(press.chat, press.topic, under), part)
+                under = None
         return ""
 
     async def _own_action(self, press: Press, reader: Reader, id: str) -> Mapping[str, Any] | None:

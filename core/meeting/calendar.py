@@ -117,7 +117,7 @@ def _clock(match: re.Match[str], tonight: bool) -> time | None:
     if match["half"] and 1 <= hour <= 12:
         hour = hour % 12 + (12 if match["half"] == "p" else 0)
     elif part and 1 <= hour <= 12:
-        if hour == 12 and part in (*_LATE, *_EARLY) or hour < 6 and part in _LATE:
+        if (hour == 12 and part in (*_LATE, *_EARLY)) or (hour < 6 and part in _LATE):
             return None
         hour = hour % 12 + (0 if part in _EARLY else 12)
     elif tonight and 5 < hour < 12:

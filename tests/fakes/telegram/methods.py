@@ -20,6 +20,13 @@ from tests.fakes.telegram.rules import (
 )
 from tests.fakes.telegram.world import BOT, Chat, Person, World, quoted
 
+_RIGHTS = (
+    "can_change_info can_invite_users can_pin_messages can_send_messages can_send_polls can_send_other_messages "
+    "can_add_web_page_previews can_manage_topics can_send_audios can_send_documents can_send_photos can_send_videos "
+    "can_send_video_notes can_send_voice_notes"
+).split()
+"""What a group permits its members."""
+
 
 @dataclass
 class Query:
@@ -102,11 +109,13 @@ class Methods:
         return self._send(params, {"text": text} | ({"entities": entities} if entities else {}))
 
     def _do_sendPhoto(self, params: JsonObject, files: Mapping[str, tuple[str, bytes]]) -> JsonObject:
+        self._permit(self.world.writable(params), "photos")
         file = self._file(params, "photo", files)
         sizes = [{"file_id": file, "file_unique_id": file, "width": 10, "height": 10, "file_size": 1}]
         return self._send(params, {"photo": sizes} | self._caption(params))
 
     def _do_sendDocument(self, params: JsonObject, files: Mapping[str, tuple[str, bytes]]) -> JsonObject:
+        self._permit(self.world.writable(params), "documents")
         file = self._file(params, "document", files)
         stored = self.world.files[file]
         document = {
@@ -134,6 +143,7 @@ class Methods:
 
     def _do_editMessageMedia(self, params: JsonObject, files: Mapping[str, tuple[str, bytes]]) -> JsonObject:
         message = self._own(params)
+        self._permit(self.world.chat(params["chat_id"]), "photos")
         media = params["media"]
         file = self._file(media, "media", files)
         caption, entities = self._text(media, "caption", "caption_entities", CAPTION)
@@ -177,8 +187,7 @@ class Methods:
 
     def _do_sendPoll(self, params: JsonObject, files: object) -> JsonObject:
         chat = self.world.writable(params)
-        if not chat.may.get(BOT, {}).get("can_send_polls", True):
-            raise bad("not enough rights to send polls to the chat")
+        self._permit(chat, "polls")
         poll = checked_poll(params, f"poll-{next(self.world.numbers)}")
         self.world.polls[poll.id] = poll
         kept: JsonObject = {"has_protected_content": True} if params.get("protect_content") else {}
@@ -231,7 +240,13 @@ class Methods:
 
     def _do_getChat(self, params: JsonObject, files: object) -> JsonObject:
         chat = self.world.chat(params["chat_id"])
-        return {**chat.json(self.world.people.get(chat.id)), "accent_color_id": 0, "max_reaction_count": 11} | {
+        rights = {} if chat.type == "private" else {"permissions": dict.fromkeys(_RIGHTS, True) | chat.permissions}
+        return {
+            **chat.json(self.world.people.get(chat.id)),
+            **rights,
+            "accent_color_id": 0,
+            "max_reaction_count": 11,
+        } | {
             "accepted_gift_types": dict.fromkeys(
                 ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"),
                 False,
@@ -283,12 +298,7 @@ class Methods:
             )
             found |= dict.fromkeys(rights.split(), True)
         elif status == "restricted":
-            rights = (
-                "is_member can_change_info can_invite_users can_pin_messages can_send_messages can_send_polls "
-                "can_send_other_messages can_add_web_page_previews can_manage_topics can_send_audios "
-                "can_send_documents can_send_photos can_send_videos can_send_video_notes can_send_voice_notes"
-            )
-            found |= {**dict.fromkeys(rights.split(), True), "until_date": 0}
+            found |= {**dict.fromkeys(("is_member", *_RIGHTS), True), "until_date": 0}
         elif status == "kicked":
             found["until_date"] = 0
         return found | chat.may.get(person.id, {})
@@ -313,6 +323,11 @@ class Methods:
         if given not in self.world.files:
             raise bad("wrong file identifier/HTTP URL specified")
         return given
+
+    def _permit(self, chat: Chat, what: str) -> None:
+        withheld = {} if self._admin(chat, BOT) else chat.permissions
+        if not {**withheld, **chat.may.get(BOT, {})}.get(f"can_send_{what}", True):
+            raise bad(f"not enough rights to send {what} to the chat")
 
     def _send(self, params: JsonObject, body: JsonObject) -> JsonObject:
         chat = self.world.writable(params)

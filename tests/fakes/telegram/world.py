@@ -40,6 +40,8 @@ class Chat:
     statuses: dict[int, str] = field(default_factory=dict)
     may: dict[int, JsonObject] = field(default_factory=dict)
     """Extra rights of administrators and restrictions of restricted members."""
+    permissions: JsonObject = field(default_factory=dict)
+    """What is withheld from everybody who is no administrator, such as `can_send_polls`: False."""
     topics: dict[int, bool] = field(default_factory=dict)
     """Thread id -> open."""
     messages: dict[int, JsonObject] = field(default_factory=dict)
