@@ -26,6 +26,7 @@ _question = schema.question.c
 _turn = schema.turn.c
 _place = schema.place.c
 _upload = schema.upload.c
+_COMING = _upload.state == "accepted"
 _opened = schema.opened.c
 _spent = schema.spent.c
 _call = schema.llm_call.c
@@ -101,14 +102,19 @@ class Forgetting:
             mine = (_place.channel == channel, _place.book == sha256)
             entries = await meetings.forget_book(connection, sha256, channel)
             places = await _deleted(connection, delete(schema.place).where(*mine))
+            # Nobody waits for what had been brought and was cut short by a disk or a database.
+            cut = update(schema.upload).where(_upload.channel == channel, _upload.sha256 == sha256, _COMING)
+            await connection.execute(cut.values(state="failed", ended_at=_upload.accepted_at))
             right = (_rights.channel == channel, _rights.book == sha256)
             books = await _deleted(connection, delete(schema.rights).where(*right))
             return found + Forgotten(books=books, places=places, entries=entries)
 
     async def everywhere(self, sha256: str) -> tuple[int, ...]:
-        """The channels that have, or had, a right to the book."""
+        """The channels that have, or had, a right to the book, or brought it."""
+        rights = select(_rights.channel).where(_rights.book == sha256)
+        uploads = select(_upload.channel).where(_upload.sha256 == sha256, _COMING)
         async with self._engines.read() as connection:
-            return tuple((await connection.execute(select(_rights.channel).where(_rights.book == sha256))).scalars())
+            return tuple((await connection.execute(rights.union(uploads))).scalars())
 
     async def book_text(self, sha256: str, since: datetime) -> Forgotten:
         """Delete what is stored of a book, when nobody has a right to it, nobody took it away at `since` or later (it
@@ -120,7 +126,7 @@ class Forgetting:
             await lock_content(connection, sha256)
             right = (_rights.book == sha256, or_(_rights.removed_at.is_(None), _rights.removed_at >= since))
             wanted = select(_rights.id).where(*right).with_for_update()
-            coming = select(_upload.id).where(_upload.sha256 == sha256, _upload.state == "accepted")
+            coming = select(_upload.id).where(_upload.sha256 == sha256, _COMING)
             for query in (wanted, coming):
                 if (await connection.execute(query)).first() is not None:
                     return Forgotten()
@@ -134,7 +140,7 @@ class Forgetting:
 
     async def original(self, sha256: str) -> None:
         """Delete the file of an upload that became no book, unless a book or another upload needs it."""
-        coming = select(_upload.id).where(_upload.sha256 == sha256, _upload.state == "accepted")
+        coming = select(_upload.id).where(_upload.sha256 == sha256, _COMING)
         async with self._engines.write() as connection:
             await lock_content(connection, sha256)
             for query in (select(_extraction.id).where(_extraction.book == sha256), coming):
@@ -152,7 +158,7 @@ class Forgetting:
 
     async def stored(self) -> set[str]:
         """The books whose text is stored or about to be."""
-        coming = select(_upload.sha256).where(_upload.state == "accepted")
+        coming = select(_upload.sha256).where(_COMING)
         async with self._engines.read() as connection:
             return set((await connection.execute(select(_extraction.book).union(coming))).scalars())
 
@@ -173,11 +179,16 @@ class Forgetting:
     async def leftovers(self, today: str, lately: datetime) -> Forgotten:
         """What counts for a day that is over, and what work under way wrote of what had just been forgotten.
 
-        `lately`: answers since then are looked at.
+        `lately`: answers since then are looked at; an upload from before that is not under way any more, where an event is
+        what would take it up.
         """
+        told = exists().where(schema.event.c.platform == _channel.platform)
+        by_events = select(_channel.id).where(told)
         orphan = and_(_call.book.is_not(None), _call.book.not_in(select(_extraction.book)))
         daily = or_(*(_spent.scope.startswith(kind) for kind in ("reader:", "channel:", "passages:")))
         async with self._engines.write() as connection:
+            stuck = update(schema.upload).where(_COMING, _upload.accepted_at < lately, _upload.channel.in_(by_events))
+            await connection.execute(stuck.values(state="failed", ended_at=_upload.accepted_at))
             await connection.execute(delete(schema.opened).where(_opened.day < today))
             await connection.execute(
                 delete(schema.spent).where(daily, func.length(_spent.period) == len(today), _spent.period < today)

@@ -1,6 +1,9 @@
 """What is removed, replaced or forgotten is gone from every file; what somebody else has a right to stays; notes answer."""
 
 import asyncio
+import hashlib
+import os
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -9,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadBook, Missing, ReaderError
+from core.errors import BadBook, Missing, OperatorError, ReaderError
 from core.lifecycle import Keeping
 from core.model import (
     ChatEvent,
     ChatRequest,
     Conversation,
+    Event,
     Finished,
     Forgotten,
     Limit,
@@ -338,6 +342,48 @@ async def test_an_answer_under_way_ends_before_its_book_is_forgotten(tmp_path: P
         await club.club.sweep()
     compact(data)
     assert holding(data, CANARY) == []
+
+
+async def _cut_short(club: TestClub, data: Path, path: Path, event: str, where: Conversation = ROOM) -> None:
+    """An upload that a disk or a database ended: it stays accepted."""
+    in_the_way = data / "ranks" / f"{hashlib.sha256(path.read_bytes()).hexdigest()}-new.rank" / "full"
+    in_the_way.mkdir(parents=True)
+    with pytest.raises(OperatorError):
+        await add(club, path, event, where)
+    shutil.rmtree(in_the_way.parent)
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+async def test_an_upload_that_a_disk_ended_keeps_no_book_from_being_forgotten(tmp_path: Path, everywhere: bool) -> None:
+    data = tmp_path / "data"
+    async with open_club(data) as club:
+        await _cut_short(club, data, book(tmp_path), "one")
+        card = (await add(club, book(tmp_path), "two")).card
+        if everywhere:
+            await club.club.forget_everywhere(card.sha256)
+        else:
+            await club.club.forget_book(ROOM, KEEPER, "1")
+        assert not club.store.originals.path(card.sha256).exists()
+    compact(data)
+    assert holding(data, CANARY) == []
+
+
+async def test_an_upload_whose_message_was_dealt_with_is_not_waited_for(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    where = Conversation("telegram", "7")
+    async with open_club(data) as club:
+        await club.club.post.receive(Event("one", "telegram", "7", {}))
+        await _cut_short(club, data, book(tmp_path), "one", where)
+        await club.club.post.finish("one")
+        for path in (data / "originals").glob("??/??/*"):
+            os.utime(path, (0, 0))
+        await club.club.sweep()
+        assert len(await club.store.inbox.unfinished_uploads("telegram")) == 1  # it may be under way
+        club.clock.pass_minutes(26 * 60)
+        await club.club.sweep()
+        assert await club.store.inbox.unfinished_uploads("telegram") == ()
+        await club.club.sweep()
+    assert holding(data / "originals", CANARY) == []
 
 
 @pytest.mark.parametrize("forgotten", [True, False])
