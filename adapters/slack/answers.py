@@ -57,18 +57,28 @@ class Answers:
         self._running: dict[str, tuple[Draft, str]] = {}
         """Event -> the draft and who asked."""
 
-    async def answer(self, place: Where, reader: Reader, question: Question, *, whisper: bool = False) -> None:
-        """Ask the club and show what it says; `whisper` shows it to the asker alone. Raises LoccitError, Rejected."""
+    async def answer(
+        self,
+        place: Where,
+        reader: Reader,
+        question: Question,
+        *,
+        whisper: bool = False,
+        shown_as: str | None = None,
+    ) -> None:
+        """Ask the club and show what it says; `whisper` shows it to the asker alone. Raises LoccitError, Rejected.
+
+        `shown_as`: the event whose answer this one takes the place of.
+        """
+        key = shown_as or question.event
         if not whisper and (first := await self._desk.asks_first(question.conversation, reader, question)):
-            await self._sender.bring(
-                place, question.event, view.messages(first.document, first.choices), locale=reader.locale
-            )
+            await self._sender.bring(place, key, view.messages(first.document, first.choices), locale=reader.locale)
             return
-        draft = Draft(self._door, self._club.post, self._streams, place, question.event, reader.locale)
+        draft = Draft(self._door, self._club.post, self._streams, place, key, reader.locale)
         if not whisper:
             self._running[question.event] = (draft, reader.id)
-        again = bool(await self._club.post.delivered(question.event))
-        if again:  # half an answer stands there from before a crash: it is replaced by the whole one, not begun anew
+        again = bool(await self._club.post.delivered(key))
+        if again:  # an answer or half of one stands there: it is replaced by the whole one, not begun anew
             draft.drop()
         try:
             if not whisper:  # others see the status, and no reply of theirs would take it away
@@ -76,12 +86,12 @@ class Answers:
             done, seen = await self._follow(question, draft, whisper=whisper)
             await draft.settle()
             if done is not None:
-                await self.bring(place, reader, done, whisper=whisper, first=draft.name)
+                await self.bring(place, reader, done, key, whisper=whisper, first=draft.name)
                 if done.kept:
                     self.kept.nudge()
                     await self._alarms.raise_for(place, done.turn.answer.notices)
             elif draft.stopped.is_set():
-                await self._stopped(place, reader, question, seen, draft.name)
+                await self._stopped(place, reader, question, key, seen, draft.name)
             if again:  # a new message takes the status away by itself, an edit does not
                 await draft.status("")
         except Unreachable:
@@ -90,7 +100,7 @@ class Answers:
             await draft.settle()
             if not whisper:
                 await draft.status("")
-            await self._failed(place, reader, question, error, whisper=whisper, first=draft.name)
+            await self._failed(place, reader, question, key, error, whisper=whisper, first=draft.name)
         finally:
             self._running.pop(question.event, None)
             draft.drop()
@@ -116,7 +126,14 @@ class Answers:
         return None, seen
 
     async def bring(
-        self, place: Where, reader: Reader, done: Answered, *, whisper: bool = False, first: str | None = None
+        self,
+        place: Where,
+        reader: Reader,
+        done: Answered,
+        key: str,
+        *,
+        whisper: bool = False,
+        first: str | None = None,
     ) -> None:
         """Show a settled answer, in the place of what was shown of it before; then it counts as shown."""
         turn = done.turn
@@ -125,12 +142,19 @@ class Answers:
             for message in messages:
                 await self._sender.whisper(place, message, reader.locale)
         else:
-            key = done.event or turn.id
             await self._sender.bring(place, key, messages, turn=turn.id, locale=reader.locale, first=first)
         await self._club.questions.shown(turn.id)
 
     async def _failed(
-        self, place: Where, reader: Reader, question: Question, error: LoccitError, *, whisper: bool, first: str | None
+        self,
+        place: Where,
+        reader: Reader,
+        question: Question,
+        key: str,
+        error: LoccitError,
+        *,
+        whisper: bool,
+        first: str | None,
     ) -> None:
         """The sentence with a way to ask again; what has to be mended is told to who can. Raises what that does not mend."""
         reply = await self._desk.failed(question, error, private=place.private)
@@ -142,7 +166,7 @@ class Answers:
             for message in messages:
                 await self._sender.whisper(place, message, reader.locale)
         else:
-            await self._sender.bring(place, question.event, messages, locale=reader.locale, first=first)
+            await self._sender.bring(place, key, messages, locale=reader.locale, first=first)
         await self._alarms.raise_for(place, [Notice(error.key, error.params)])
 
     async def messages(self, place: Where, reader: Reader, turn: Turn) -> tuple[view.Message, ...]:
@@ -152,11 +176,11 @@ class Answers:
         return view.messages(view.answer(turn.answer, reader.locale), ways, notes, reader.locale)
 
     async def _stopped(
-        self, place: Where, reader: Reader, question: Question, seen: Document, first: str | None
+        self, place: Where, reader: Reader, question: Question, key: str, seen: Document, first: str | None
     ) -> None:
         await self._club.questions.stop(question.event)
         said = Paragraph((Emphasis((Text(say("answer_stopped", reader.locale)),)),))
-        await self._sender.bring(place, question.event, view.messages((*seen, said)), locale=reader.locale, first=first)
+        await self._sender.bring(place, key, view.messages((*seen, said)), locale=reader.locale, first=first)
 
     def stop(self, message: str, reader: Reader) -> bool:
         """Stop the answer that stands in this message; False when there is none, or it is another's."""

@@ -192,6 +192,10 @@ class Workspace:
 
     async def _told(self, event: dict[str, Any], team: str) -> None:
         match event.get("type"):
+            case "message" if event.get("subtype") == "message_changed":
+                anew = incoming.changed(event, self._bot, team)
+                if anew is not None and await self._errands.answers(str(anew.payload["shown_as"])):
+                    await self._queue.keep(anew)
             case "message" | "app_mention":
                 read = incoming.message(event, self._bot, team)
                 if read is not None:

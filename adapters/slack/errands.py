@@ -106,9 +106,8 @@ class Errands:
             return
         whisper = bool(told.get("whisper"))
         await self.take_part(place)
-        await self._answers.answer(
-            place, reader, replace(question, private=question.private or whisper), whisper=whisper
-        )
+        question = replace(question, private=question.private or whisper)
+        await self._answers.answer(place, reader, question, whisper=whisper, shown_as=told.get("shown_as"))
 
     async def _upload(self, event: Event, place: Where, reader: Reader) -> None:
         files = event.payload["files"]
@@ -183,6 +182,11 @@ class Errands:
         """True in a thread where we have said something."""
         return bool(await self._club.post.recall(PLATFORM, f"{TAKES_PART}{place.channel}:{place.thread}"))
 
+    async def answers(self, key: str) -> bool:
+        """True for a message that we answered, or are about to."""
+        open_ = {event.key for event in await self._club.post.unfinished(PLATFORM)}
+        return key in open_ or bool(await self._club.post.delivered(key))
+
     async def _sorry(self, event: Event, place: Where, reader: Reader, error: LoccitError) -> None:
         incident = self._new_id()[:8]
         if not isinstance(error, ReaderError):
@@ -192,7 +196,8 @@ class Errands:
         if event.payload["kind"] == "command" and not place.private:
             await self._sender.whisper(place, message, reader.locale, url=url)
         else:
-            await self._sender.bring(place, event.key, (message,), locale=reader.locale)
+            key = str(event.payload.get("shown_as") or event.key)
+            await self._sender.bring(place, key, (message,), locale=reader.locale)
 
     async def unexpected(self, event: Event, incident: str) -> None:
         """Something failed that is ours: one sentence, where it was asked."""

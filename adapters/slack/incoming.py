@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.slack.tokens import PLATFORM
@@ -85,6 +85,19 @@ def message(event: Json, bot: Bot, team: str) -> tuple[Event, bool] | None:
         **({"files": files} if files else {}),
     }
     return Event(f"{PLATFORM}:{team}:{channel}:{ts}", PLATFORM, f"{team}:{channel}", payload), addressed
+
+
+def changed(event: Json, bot: Bot, team: str) -> Event | None:
+    """A question whose words were changed, under a key of its own; its answer takes the place of the first (`shown_as`)."""
+    after, before = event.get("message") or {}, event.get("previous_message") or {}
+    edited = (after.get("edited") or {}).get("ts")
+    if not edited or after.get("text") == before.get("text"):
+        return None  # a preview came
+    found = message({**after, "channel": event.get("channel")}, bot, team)
+    if found is None or found[0].payload["kind"] != "ask":
+        return None
+    asked = found[0]
+    return replace(asked, key=f"{asked.key}:e{edited}", payload={**asked.payload, "shown_as": asked.key})
 
 
 def _books(event: Json) -> list[dict[str, Any]]:

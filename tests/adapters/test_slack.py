@@ -377,3 +377,25 @@ async def test_questions_to_talk_about_are_drafted_in_private_and_posted_each_fo
             lambda message: message.thread == question.ts and not message.for_user, what="an answer"
         )
         assert "green ink" in shown(answer)
+
+
+async def test_a_changed_question_is_answered_once_more_in_place(tmp_path: Path) -> None:
+    async with served(tmp_path, book=lantern_house()) as there:
+        done = there.people.mention(CLUB, ANA, QUESTION)
+        answer = await there.until_said(GREEN_INK)
+        await there.settled()
+        asked = done.message.text
+        for words, when in (("Who is Ivo, the surveyor?", "surveyor"), (QUESTION, "lighthouse log")):
+            there.people.edit(done.message, asked.replace(QUESTION, words))
+            there.people.edit(done.message, done.message.text)  # a preview came
+            changed = await there.until_said(when)
+            await there.settled()
+            assert changed.ts == answer.ts
+            assert len(there.fake.world.of_bot(CLUB)) == 1
+        there.people.press(answer, "1", BEN)
+        assert GREEN_INK in shown(await whispered(there))
+        said = len(there.fake.world.of_bot(CLUB))
+        chat = there.people.say(CLUB, BEN, "people among themselves")
+        there.people.edit(chat.message, "people among each other")
+        await there.settled()
+        assert len(there.fake.world.of_bot(CLUB)) == said
