@@ -309,14 +309,14 @@ class Line:
         await self._surely(0, lambda: self.bot.set_my_commands(listed, language_code=language))
 
     async def status(self, chat: int, user: int) -> str:
-        """What somebody is in a chat: creator, administrator, member …; "left" when that cannot be said."""
-        member = await self._asked("getchatmember", chat_id=chat, user_id=user) or {}
+        """What somebody is in a chat: creator, administrator, member …; "left" for somebody it does not know."""
+        member = await self._asked("getchatmember", chat, user_id=user) or {}
         return str(member.get("status", "left"))
 
     async def denied(self, chat: int, user: int, rights: Sequence[str]) -> tuple[str, list[str]] | None:
         """What somebody is in a group, and which of these rights they lack, alone or with everybody; None when that cannot be said."""
-        member = await self._asked("getchatmember", chat_id=chat, user_id=user)
-        everybody = await self._asked("getchat", chat_id=chat)
+        member = await self._asked("getchatmember", chat, user_id=user)
+        everybody = await self._asked("getchat", chat)
         if member is None or everybody is None:
             return None
         status, permitted = str(member.get("status")), everybody.get("permissions") or {}
@@ -325,14 +325,20 @@ class Line:
         return status, [right for right in rights if False in (member.get(right), permitted.get(right))]
 
     async def administrators(self, chat: int) -> tuple[int, ...]:
-        members = await self._asked("getchatadministrators", chat_id=chat) or []
+        try:
+            members = await self._asked("getchatadministrators", chat) or []
+        except Moved:
+            return ()
         return tuple(member["user"]["id"] for member in members)
 
-    async def _asked(self, method: str, **what: int) -> Any:
-        """Raw JSON, as `poll`: the library reads no person of an older server than its own. None when it cannot be had."""
+    async def _asked(self, method: str, chat: int, **more: int) -> Any:
+        """Raw JSON, as `poll`: the library reads no person of a server older than it. None when the vendor refuses.
+
+        A line that breaks says nothing of what somebody may do: it is waited out.
+        """
         try:
-            return await self.bot.do_api_request(method, what)
-        except TelegramError:
+            return await self._surely(chat, lambda: self.bot.do_api_request(method, {"chat_id": chat, **more}))
+        except (Unwritable, Gone, Refused):
             return None
 
     async def _posted(self, spot: Spot, call: Callable[[int | None], Awaitable[_Result]]) -> _Result:

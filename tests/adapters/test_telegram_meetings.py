@@ -1,12 +1,15 @@
 """Reading together on Telegram: what an organiser and the members of a group type and press, and what stands in their way."""
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from core.model import Conversation, Span, SpineFile
 from tests.adapters.telegram_club import served
 from tests.books.pdfs import labelled
 from tests.clubs import book_of
-from tests.fakes.telegram import FakeTelegram
+from tests.fakes.telegram import FakeTelegram, Fault
 
 
 async def test_setup_names_the_rights_that_are_missing_here_and_looks_again(tmp_path: Path) -> None:
@@ -77,3 +80,14 @@ async def test_a_group_that_takes_neither_pictures_nor_files_is_told_so_and_gets
         telegram.say(ana, chat, "/export")
         await telegram.said(chat, "This group does not let me send files")
         assert [notice.key for notice in here.told] == ["run_up"]
+
+
+@pytest.mark.parametrize("kind", ["status", "drop", "flood"])
+async def test_a_line_that_breaks_takes_nobodys_rights(tmp_path: Path, kind: Any) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        await here.shelve(chat)
+        telegram.server.faults.append(Fault("getChatMember", kind))
+        telegram.say(ana, chat, "/progress finished 1")
+        await telegram.said(chat, "up to chapter 1")
