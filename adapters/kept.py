@@ -37,6 +37,8 @@ class Kept:
         self._failed: set[str] = set()
         """Turns that could not be brought yet. They are asked for anew: they may be gone, or past the limit, by then."""
         self._unanswered: list[Unanswered] = []
+        self._told: set[str] = set()
+        """Events whose failure the log has in full; "": that of a whole round."""
 
     def nudge(self) -> None:
         """A question has just been kept."""
@@ -51,8 +53,10 @@ class Kept:
                     await self._collect(self._questions.unshown(self._platform), known)
                     taken_up = True
                 await self._look()
-            except Exception:  # this task's outer edge: the next round tries again
-                log.exception("kept questions failed")
+            except Exception as error:  # this task's outer edge: the next round tries again
+                self._log("kept questions failed", "", error)
+            else:
+                self._told.discard("")
             await sleep(CHECK)
 
     async def _look(self) -> None:
@@ -87,15 +91,21 @@ class Kept:
     async def _show(self, event: Answered | Unanswered) -> None:
         try:
             await self._brought(event)
-        except Exception:  # the outer edge of one answer: a disk, a network or we may mend
-            log.exception("an answer waits to be brought")
+        except Exception as error:  # the outer edge of one answer: a disk, a network or we may mend
+            self._log("an answer waits to be brought", event.event, error)
             if isinstance(event, Answered):
                 self._failed.add(event.turn.id)
             else:
                 self._unanswered.append(event)
         else:
+            self._told.discard(event.event)
             if isinstance(event, Answered):
                 self._failed.discard(event.turn.id)
+
+    def _log(self, what: str, key: str, error: Exception) -> None:
+        """In full the first time; what lasts would fill a disk."""
+        log.error("%s: %s", what, type(error).__name__, exc_info=None if key in self._told else error)
+        self._told.add(key)
 
     async def _brought(self, event: Answered | Unanswered) -> None:
         try:

@@ -21,6 +21,10 @@ Raises Nowhere; whatever else it raises, the letter stays due.
 """
 
 
+_UNREAD = ""
+"""Stands among the letters that failed while the outbox itself cannot be read."""
+
+
 class Nowhere(Exception):
     """What a letter says has no place any more, or the platform takes it in no way: it is done all the same."""
 
@@ -58,8 +62,12 @@ class Outbox:
         while True:
             try:
                 await self.look()
-            except Exception:  # this task's outer edge: the next round tries again
-                log.exception("the outbox could not be read")
+            except Exception as error:  # this task's outer edge: the next round tries again
+                told = _UNREAD in self._failed
+                log.error("the outbox could not be read: %s", type(error).__name__, exc_info=None if told else error)
+                self._failed.add(_UNREAD)
+            else:
+                self._failed.discard(_UNREAD)
             waits = (asyncio.ensure_future(self._nudged.wait()), asyncio.ensure_future(sleep(EVERY)))
             try:
                 await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -82,7 +82,7 @@ class Chat:
         """Take up what the last run left unfinished, then, every so many seconds, the questions that wait for the
         language model. A disk or a database that fails is tried again; the page stays up meanwhile.
         """
-        taken_up = False
+        taken_up = told = False
         while True:
             try:
                 if not taken_up:
@@ -90,8 +90,10 @@ class Chat:
                     taken_up = True
                 if await self._club.questions.keeps(HERE.platform):
                     await self._tell_all(self._club.questions.answer_kept(HERE.platform))
+                told = False
             except LoccitError as error:
-                log.error("not gone on", exc_info=error, extra={"key": error.key})
+                log.error("not gone on", exc_info=None if told else error, extra={"key": error.key})
+                told = True
             await self._host.sleep(every)
 
     async def say_letters(self) -> None:

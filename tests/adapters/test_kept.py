@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from adapters.kept import Kept
 from adapters.outbox import Nowhere
 from core.errors import UpstreamError
@@ -66,7 +68,9 @@ async def _keep(club: TestClub, *events: str) -> None:
         await club.club.questions.shown(turn.id)
 
 
-async def test_a_database_that_fails_for_a_while_does_not_end_the_bringing(tmp_path: Path) -> None:
+async def test_a_database_that_fails_for_a_while_does_not_end_the_bringing_nor_fill_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with open_club(tmp_path, ScriptedModel([DOWN, INK])) as club:
         await club.shelve(lantern_house())
         await _keep(club, "kept")
@@ -79,6 +83,9 @@ async def test_a_database_that_fails_for_a_while_does_not_end_the_bringing(tmp_p
                 database.execute("ALTER TABLE away RENAME TO question")
                 await bringer.until(lambda: bringer.brought == ["kept"])
         assert not await club.club.questions.keeps(ROOM.platform)
+    told = [bool(record.exc_info) for record in caplog.records if record.name == "adapters.kept"]
+    assert told[:3] == [True, False, False]
+    assert not any(told[1:])
 
 
 async def test_an_answer_that_cannot_be_brought_waits_and_holds_up_no_other(tmp_path: Path) -> None:

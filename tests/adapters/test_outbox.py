@@ -1,8 +1,9 @@
 """The outbox as every platform drains it: what fails stays due, what nobody can be told is done, nothing holds up another."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -134,6 +135,32 @@ async def test_a_failure_that_lasts_stands_in_the_log_in_full_once(
         told = [record for record in caplog.records if record.name == "adapters.outbox"]
         assert len(told) == 3
         assert [bool(record.exc_info) for record in told] == [True, False, False]
+
+
+async def test_a_database_that_is_away_for_long_does_not_fill_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rounds = 0
+    async with room(tmp_path) as here:
+        await here.owe("1")
+        with closing(sqlite3.connect(tmp_path / "loccit.db", isolation_level=None)) as database:
+            database.execute("ALTER TABLE letter RENAME TO away")
+
+            async def sleep(_: float) -> None:
+                nonlocal rounds
+                rounds += 1
+                if rounds == 3:
+                    database.execute("ALTER TABLE away RENAME TO letter")
+                if rounds == 4:
+                    await asyncio.Event().wait()
+
+            draining = asyncio.create_task(here.outbox.drain(sleep))
+            while not here.said:  # noqa: ASYNC110  # nobody tells of it
+                await asyncio.sleep(0)
+            draining.cancel()
+            await asyncio.gather(draining, return_exceptions=True)
+    told = [bool(record.exc_info) for record in caplog.records if record.name == "adapters.outbox"]
+    assert told == [True, False, False]
 
 
 async def test_a_nudge_brings_the_next_look_at_once_and_the_end_ends_it(tmp_path: Path) -> None:

@@ -344,13 +344,19 @@ async def test_an_answer_under_way_ends_before_its_book_is_forgotten(tmp_path: P
     assert holding(data, CANARY) == []
 
 
+def _in_the_way(data: Path, path: Path) -> Path:
+    """A folder where a book's rank table is to be written."""
+    folder = data / "ranks" / f"{hashlib.sha256(path.read_bytes()).hexdigest()}-new.rank"
+    (folder / "full").mkdir(parents=True)
+    return folder
+
+
 async def _cut_short(club: TestClub, data: Path, path: Path, event: str, where: Conversation = ROOM) -> None:
     """An upload that a disk or a database ended: it stays accepted."""
-    in_the_way = data / "ranks" / f"{hashlib.sha256(path.read_bytes()).hexdigest()}-new.rank" / "full"
-    in_the_way.mkdir(parents=True)
+    in_the_way = _in_the_way(data, path)
     with pytest.raises(OperatorError):
         await add(club, path, event, where)
-    shutil.rmtree(in_the_way.parent)
+    shutil.rmtree(in_the_way)
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
