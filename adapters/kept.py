@@ -53,7 +53,7 @@ class Kept:
                     await self._collect(self._questions.unshown(self._platform), known)
                     taken_up = True
                 await self._look()
-            except Exception as error:  # this task's outer edge: the next round tries again
+            except Exception as error:  # noqa: BLE001  # this task's outer edge: the next round tries again
                 self._log("kept questions failed", "", error)
             else:
                 self._told.discard("")
@@ -91,7 +91,7 @@ class Kept:
     async def _show(self, event: Answered | Unanswered) -> None:
         try:
             await self._brought(event)
-        except Exception as error:  # the outer edge of one answer: a disk, a network or we may mend
+        except Exception as error:  # noqa: BLE001  # the outer edge of one answer: a disk, a network or we may mend
             self._log("an answer waits to be brought", event.event, error)
             if isinstance(event, Answered):
                 self._failed.add(event.turn.id)
