@@ -162,9 +162,13 @@ class Presses:
         await self._receive(_pressed_event(press, arrival.key, "book", file=file, shown_as=arrival.event))
 
     async def _delete(self, press: Press, turn: str) -> None:
-        """Take away the messages of an answer that is deleted."""
+        """Take away the messages of an answer that is deleted; what is too old for that is emptied."""
+        reader, line = await self._connection.reader(press, rights=False), self._connection.line
         for written in await self._connection.club.post.messages(conversation(press), turn):
-            await self._connection.line.delete(press.chat, deliveries.message_of(written))
+            sent = deliveries.message_of(written)
+            if not await line.delete(press.chat, sent):
+                with suppress(Gone):
+                    await line.edit(press.chat, sent, view.Shown(view.sentence(say("desk_deleted", reader.locale))))
 
 
 def _pressed_event(press: Press, key: str, kind: Any, **more: Any) -> Heard:

@@ -269,6 +269,20 @@ async def test_asker_and_administrator_delete_an_answer_others_are_refused_in_wo
             await telegram.until(lambda: not answers(telegram, chat))
 
 
+async def test_an_answer_too_old_to_be_taken_away_is_emptied(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, _, chat = club_with(telegram)
+        await here.shelve(chat)
+        telegram.mention(ana, chat, GREEN)
+        answer = await telegram.said(chat, "[1]")
+        chat.messages[answer["message_id"]]["date"] -= 49 * 3600
+        telegram.press(ana, chat, "⋯")
+        await telegram.until(partial(_has, telegram, ana, chat, "Delete"))
+        telegram.press(ana, chat, "Delete")
+        await telegram.until(lambda: chat.messages[answer["message_id"]]["text"] == "The answer was deleted.")
+        assert not any(label.startswith("1 ·") for label in telegram.buttons(ana, chat))
+
+
 async def test_an_answer_can_be_called_wrong(tmp_path: Path) -> None:
     async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
         ana, bea, chat = club_with(telegram)
