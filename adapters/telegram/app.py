@@ -338,7 +338,7 @@ class Service:
     async def _reply(self, heard: Heard, reply: Reply, reader: Reader) -> None:
         where, place = conversation(heard), spot(heard)
         if reply.private and heard.chat < 0:
-            asked = await self._connection.may_whisper_unasked(heard.chat)
+            asked = not heard.anonymous and await self._connection.may_whisper_unasked(heard.chat)
             if asked and await self._passages.whisper(heard, reply):
                 return
             if reply.before is not None and await self._passages.may_whisper(heard.chat):

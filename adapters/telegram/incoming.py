@@ -51,7 +51,7 @@ class Heard:
     """The message of ours this replies to."""
     edited: bool = False
     anonymous: bool = False
-    """True for an administrator who speaks as the group."""
+    """True for an administrator who speaks as the group; `user` is the group then."""
     other: int = 0
     """The new id of a chat that moved; whether status `name` follows one in which we were in the chat."""
     partly: bool = False
@@ -177,7 +177,7 @@ def _heard(message: Json, me: Me, edited: bool) -> Heard | None:
             kind=kind,
             chat=chat["id"],
             message=message["message_id"],
-            user=author["id"],
+            user=chat["id"] if anonymous else author["id"],  # all of them share one account over all groups
             private=private,
             topic=_topic(message),
             locale=author.get("language_code"),

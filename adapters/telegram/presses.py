@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from adapters.telegram import deliveries, view
@@ -118,7 +119,7 @@ class Presses:
             conversation(press),
             f"{PLATFORM}:{press.chat}:{0 if press.whispered else press.message}:p{press.query}",
         )
-        action = await self._own_action(press, reader, id)
+        reader, action = await self._looked_up(press, reader, id)
         if action is not None:
             file = unpack_file(action.get("file"))
             await self._receive(
@@ -144,14 +145,19 @@ class Presses:
                 under = None
         return ""
 
-    async def _own_action(self, press: Press, reader: Reader, id: str) -> Mapping[str, Any] | None:
-        """What one of our own buttons does; None for the desk's."""
+    async def _looked_up(self, press: Press, reader: Reader, id: str) -> tuple[Reader, Mapping[str, Any] | None]:
+        """Who presses, and what one of our own buttons does; None for the desk's.
+
+        What an administrator was given who speaks as the group is any administrator's to press, as the group.
+        """
         if "." in id:
-            return None
-        with suppress(ReaderError):
-            action = await self._connection.club.post.pressed(conversation(press), reader, id)
-            return action if action.get("do") == "anyway" else None
-        return None
+            return reader, None
+        group = [replace(reader, id=str(press.chat))] if reader.manages and not press.private else []
+        for who in (reader, *group):
+            with suppress(ReaderError):
+                action = await self._connection.club.post.pressed(conversation(press), who, id)
+                return who, action if action.get("do") == "anyway" else None
+        return reader, None
 
     async def _arrived(self, press: Press, arrival: Arrival) -> None:
         """The file that was asked about, taken in where the question stands; or the question is taken away."""

@@ -9,7 +9,7 @@ from core.model import Conversation, Span, SpineFile
 from tests.adapters.telegram_club import served
 from tests.books.pdfs import labelled
 from tests.clubs import book_of
-from tests.fakes.telegram import FakeTelegram, Fault
+from tests.fakes.telegram import Chat, FakeTelegram, Fault
 
 
 async def test_setup_names_the_rights_that_are_missing_here_and_looks_again(tmp_path: Path) -> None:
@@ -91,3 +91,37 @@ async def test_a_line_that_breaks_takes_nobodys_rights(tmp_path: Path, kind: Any
         telegram.server.faults.append(Fault("getChatMember", kind))
         telegram.say(ana, chat, "/progress finished 1")
         await telegram.said(chat, "up to chapter 1")
+
+
+@pytest.mark.parametrize("status", ["member", "administrator"])
+async def test_who_speaks_as_the_group_organises_and_is_no_other_group(tmp_path: Path, status: str) -> None:
+    """Anonymous administrators write from one account over all groups, and press under their own."""
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana, ivo = telegram.person("Ana"), telegram.person("Ivo")
+        chat, other = telegram.group("Club", ana, ivo, bot=status), telegram.group("Other", ivo)
+
+        def speak(chat: Chat, text: str) -> None:
+            account = {"id": 1087968824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"}
+            telegram.say(ana, chat, text, **{"from": account, "sender_chat": chat.json()})
+
+        for group in (chat, other):
+            await here.shelve(group)
+        speak(chat, "/discuss 2")
+        shown = await telegram.said(chat, "for your eyes only")
+        assert await telegram.answered(telegram.press(ana, chat, "Show the draft", shown)) == ""
+        await telegram.said(chat, "up to chapter 2", ana)
+        assert "the person it was shown to" in await telegram.answered(
+            telegram.press(ivo, chat, "Show the draft", shown)
+        )
+        speak(other, "/forget me")
+        await telegram.said(other, "in all chats?")
+        telegram.press(ivo, other, "Yes, forget")
+        await telegram.said(other, "nothing to forget", ivo)
+        telegram.press(ana, chat, "Keep 1")
+        await telegram.until(lambda: "Do not keep 1" in telegram.buttons(ana, chat))
+        telegram.press(ana, chat, "Post")
+        await telegram.said(chat, "1/1")
+        speak(chat, "/setup")
+        await telegram.said(chat, "What works here")
+        telegram.press(ana, chat, "Weekly digest")
+        await telegram.said(chat, "A digest comes each Monday.")
