@@ -102,7 +102,8 @@ async def test_who_speaks_as_the_group_organises_and_is_no_other_group(tmp_path:
 
         def speak(chat: Chat, text: str) -> None:
             account = {"id": 1087968824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"}
-            telegram.say(ana, chat, text, **{"from": account, "sender_chat": chat.json()})
+            as_group: dict[str, Any] = {"from": account, "sender_chat": chat.json()}
+            telegram.say(ana, chat, text, **as_group)
 
         for group in (chat, other):
             await here.shelve(group)
