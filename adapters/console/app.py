@@ -74,7 +74,6 @@ class Console:
             "/toc": self._books.toc,
             "/progress": progress.progress,
             "/place": progress.place,
-            "/quote": self._quote,
             "/all": self._questions.ask_all,
             "/without": self._questions.ask_without_book,
             "/continue": self._questions.go_on,
@@ -206,14 +205,6 @@ class Console:
                 await self._books.show(event, page)
             else:
                 await self._questions.show(event, page, resumed=True)
-
-    async def _quote(self, words: str, page: Page) -> None:
-        if not words:
-            raise ReaderError("console_quote_what")
-        card, found = await self._club.passages.find_quote(HERE, words, reader=self._reader, private=True)
-        page.say(view.quotes(card, found, page.look))
-        if await self._club.questions.keeps(PLATFORM):
-            page.say(view.sentence(page.look, "desk_model_away"))
 
     async def _export(self, words: str, page: Page) -> None:
         form: Form = "html" if words.lower().endswith((".html", ".htm")) else "md"

@@ -1,6 +1,7 @@
 """Commands that the desk knows for every platform, in the terminal: replies as lines, buttons typed by the words on them."""
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 from adapters.console import view
@@ -12,11 +13,11 @@ from core.desk import SAVE, Desk, lead
 from core.model import Choice, Conversation, Letter, Question, Reader, Reply
 from core.strings import LOCALES, is_word, say
 
-COMMANDS = ("recap", "who", "discuss", "wrap", "schedule", "quotes", "next", "setup")
+COMMANDS = ("quote", "recap", "who", "discuss", "wrap", "schedule", "quotes", "next", "setup")
 """Those that are the desk's alone; the others have a screen of their own here."""
-_TURNED = {"<": "desk_before", ">": "desk_after"}
+_TURNED = {"<": ("desk_before", "desk_previous"), ">": ("desk_after", "desk_next")}
 _WORDS = {"<": "console_word_before", ">": "console_word_after"}
-"""What is typed for a step -> the button that the desk has for it, and the word it may be typed by."""
+"""What is typed for a step -> the buttons that the desk has for it, and the word it may be typed by."""
 
 
 class AtTheDesk:
@@ -44,7 +45,7 @@ class AtTheDesk:
 
     def _stand(self) -> None:
         """What `<` and `>` turn is not of the desk any more."""
-        for key in _TURNED.values():
+        for key in chain(*_TURNED.values()):
             for locale in LOCALES:  # a reply speaks the channel's language
                 self._choices.pop(_folded(say(key, locale)), None)
 
@@ -55,8 +56,8 @@ class AtTheDesk:
 
     def turned(self, line: str) -> str:
         """The button that a step is, where one was shown; else the line as it is."""
-        key = next((key for word, key in _TURNED.items() if line == word or is_word(line, _WORDS[word])), None)
-        labels = [say(key, locale) for locale in LOCALES] if key else []
+        keys = next((keys for word, keys in _TURNED.items() if line == word or is_word(line, _WORDS[word])), ())
+        labels = [say(key, locale) for key in keys for locale in LOCALES]
         return next(filter(self.offers, labels), line)
 
     def has_note(self, number: int) -> bool:

@@ -294,11 +294,8 @@ def ahead(place: Limit, number: int, look: Look) -> list[str]:
 
 def quotes(card: BookCard, found: QuoteFound, look: Look) -> list[str]:
     """Where words stand in the book, and whether word for word."""
-    key = f"console_quote_{found.match}"
-    if found.match == "none" and found.limit.position is not None:
-        key = "console_quote_none_so_far"
     reach = say_limit(found.limit, look.locale)
-    lines = sentence(look, key, count=len(found.hits), title=card.title, reach=reach)
+    lines = sentence(look, found.told_by, count=len(found.hits), title=card.title, reach=reach)
     for hit in found.hits:
         lines += ["", *wrap([Piece(hit.heading, "strong")], look)] if hit.heading else [""]
         lines += wrap([Piece(hit.quote)], look, first=_INDENT, rest=_INDENT)

@@ -20,6 +20,7 @@ from core.model import (
     Span,
 )
 from core.progress import Progress
+from core.quotes import MOST_HITS
 from core.retrieval import Source
 from core.spending import Purse
 from core.store import Store
@@ -187,7 +188,7 @@ class Passages:
                 heading = " › ".join(source.heading_path(span.first))
                 await self._count(conversation, reader, source, source.place_of(span.first), source.place_of(span.last))
                 hits.append(QuoteHit(span, await source.text(span), heading, await source.run_at(span.first)))
-        return card, QuoteFound(match, tuple(hits), source.limit)
+        return card, QuoteFound(match, tuple(hits), source.limit, full=len(found) >= MOST_HITS)
 
     async def export(
         self,

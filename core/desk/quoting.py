@@ -22,11 +22,8 @@ async def quote(visit: Visit, words: str, choice: str | None = None, page: int =
     card, found = await visit.club.passages.find_quote(
         visit.conversation, words, choice, reader=visit.reader, private=visit.private
     )
-    key = f"console_quote_{found.match}"
-    if found.match == "none" and found.limit.position is not None:
-        key = "console_quote_none_so_far"
     reach = say_limit(found.limit, visit.locale)
-    blocks: list[Block] = [*sentence(key, visit.locale, count=len(found.hits), title=card.title, reach=reach)]
+    blocks: list[Block] = [*sentence(found.told_by, visit.locale, count=len(found.hits), title=card.title, reach=reach)]
     labelled: list[tuple[str, Action]] = []
     copies: list[Choice] = []
     pages = max(1, -(-len(found.hits) // _SHOWN))

@@ -287,6 +287,15 @@ class QuoteFound:
     hits: tuple[QuoteHit, ...]
     limit: Limit = WHOLE_BOOK
     """How far was looked."""
+    full: bool = False
+    """True when there are as many hits as are ever given: the words may stand in more places."""
+
+    @property
+    def told_by(self) -> str:
+        """The key of the sentence that says how they were found."""
+        if self.match == "none" and self.limit.position is not None:
+            return "console_quote_none_so_far"
+        return "console_quote_first" if self.full and self.match == "verbatim" else f"console_quote_{self.match}"
 
 
 # Events of the journeys, in the order they may arrive.

@@ -335,3 +335,13 @@ def test_a_step_turns_what_was_said_last(book: Path, data: Path) -> None:
     assert "I found nothing" not in said, "a step was asked of the book"
     assert said.count("1 closes it") == 2
     assert said.count("[Save the quote]") == 8
+
+
+def test_places_of_words_are_turned_over_and_opened(book: Path, data: Path) -> None:
+    ran = loccit("chat", book, data=data, stdin="/quote the\n>\nopen 6\n/quote green ink\nopen 2\n")
+    said = " ".join(ran.out.split())
+    assert "Word for word in The Lantern House; the first 10 places:" in said
+    assert "[Open 1]" in said
+    assert "[Open 6]" in said
+    assert said.count("[Save the quote]") == 2
+    assert f"»Mara kept the {GREEN_INK}" in said

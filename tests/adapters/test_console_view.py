@@ -204,6 +204,8 @@ def test_quotes_say_whether_they_are_word_for_word() -> None:
     assert (
         view.quotes(CARD, QuoteFound("verbatim", (hit, hit)), PIPE)[0] == "Word for word in The Lantern House, 2 times:"
     )
+    many = view.quotes(CARD, QuoteFound("verbatim", (hit,) * 10, full=True), PIPE)
+    assert many[0] == "Word for word in The Lantern House; the first 10 places:"
     assert view.quotes(CARD, QuoteFound("none", ()), PIPE) == ["Nothing like that stands in The Lantern House."]
 
 
