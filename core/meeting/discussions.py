@@ -248,9 +248,16 @@ class Discussions:
         await self._means.store.shelf.change_settings(channel, {REPLIES: True if wanted else None})
 
     async def held(self, conversation: Conversation) -> tuple[DiscussionRow, tuple[TopicRow, ...]]:
-        """The latest discussion that was posted here, with its questions. Raises Missing when there is none."""
+        """The latest discussion that was posted here, with its questions. Raises Missing when there is none.
+
+        In a thread that hangs on one of its questions it is that one.
+        """
         channel = await self._means.channel(conversation)
         row = await self._means.store.discussions.latest(channel, conversation.thread, posted=True)
+        if row is None and conversation.thread is not None:
+            turn = await self._means.post.turn_of(conversation, conversation.thread)
+            topic = None if turn is None else await self._means.store.discussions.topic(channel, turn)
+            row = None if topic is None else await self._means.store.discussions.get(channel, topic.discussion)
         if row is None:
             raise Missing("wrap_nothing")
         topics = await self._means.store.discussions.topics(row.id)

@@ -156,11 +156,15 @@ async def test_each_question_has_its_thread_in_which_what_is_said_answers_it(sit
             (ivo, "That he means to stay."),
         ]
         assert site.mara.answers(tobin) == []
+        typed = await site.ivo.settled(await site.ivo.slash(tobin, "discuss", {"words": "answer 2 In his coat."}))
+        assert said(typed) == "Thank you."
+        [wrapped] = await site.mara.settled(await site.mara.slash(case, "wrap"))
+        assert "2 questions, 4 replies" in text_of(wrapped)
         asked = await site.ivo.say(tobin, "What did Mara keep the log in?")
         await site.fake.until(lambda: site.mara.answers(tobin))
         assert site.mara.answers(tobin)[0]["message_reference"]["message_id"] == asked["id"]
         await site.ivo.say(tobin, "Green ink lasts at sea.")
-        assert len(await _kept(site, 4)) == 4
+        assert len(await _kept(site, 5)) == 5
     assert not site.fake.journal.refused()
 
 
