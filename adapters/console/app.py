@@ -77,6 +77,7 @@ class Console:
             "/all": self._questions.ask_all,
             "/without": self._questions.ask_without_book,
             "/continue": self._questions.go_on,
+            "/more": self._more,
             "/model": self._questions.model,
             "/index": progress.index,
             "/anyway": self._books.add_anyway,
@@ -190,6 +191,9 @@ class Console:
         question = await done
         if question is not None:
             await self._questions.put(question, page)
+
+    async def _more(self, _: str, page: Page) -> None:
+        await self._at_the_desk(self._desk.more(page), page)
 
     async def _greet(self, page: Page) -> None:
         page.say([*view.shelf(await self._club.shelf(HERE), page.look), *view.sentence(page.look, "console_hint")])

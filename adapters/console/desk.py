@@ -10,6 +10,7 @@ from adapters.console.terminal import Page
 from adapters.outbox import Outbox
 from core.club import Club
 from core.desk import SAVE, Desk, lead
+from core.errors import Missing
 from core.model import Choice, Conversation, Letter, Question, Reader, Reply
 from core.strings import LOCALES, is_word, say
 
@@ -73,6 +74,15 @@ class AtTheDesk:
         done = await self._desk.command(self._conversation, self._reader, name, words, event=event, private=True)
         self._choices = {}
         return await self._shown(done, page)
+
+    async def more(self, page: Page) -> Question | None:
+        """What else can be done with the latest answer. Raises Missing when there is none."""
+        turn = await self._club.questions.latest(self._conversation)
+        if turn is None:
+            raise Missing("console_no_answer_yet")
+        *_, last = await self._desk.ways_on(self._conversation, self._reader, turn, private=True)
+        self._choices = {}
+        return await self._press(last[-1], page)
 
     async def choose(self, line: str, page: Page) -> Question | None:
         """Press the button with these words on it."""

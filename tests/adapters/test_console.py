@@ -345,3 +345,13 @@ def test_places_of_words_are_turned_over_and_opened(book: Path, data: Path) -> N
     assert "[Open 6]" in said
     assert said.count("[Save the quote]") == 2
     assert f"»Mara kept the {GREEN_INK}" in said
+
+
+def test_the_latest_answer_can_be_called_wrong_and_deleted(book: Path, data: Path) -> None:
+    lines = ["/more", QUESTION, "/more", "wrong / not in the book", "/more", "delete", "1"]
+    ran = loccit("chat", book, data=data, stdin="\n".join(lines))
+    assert "There is no answer yet; ask something first." in ran.out
+    assert "[Shorter]" in ran.out
+    assert "Thank you; whoever runs this bot" in ran.out
+    assert "The answer was deleted." in ran.out
+    assert "There is no answer with a footnote 1 yet" in ran.out
