@@ -6,10 +6,11 @@ import json
 import os
 import sqlite3
 import tempfile
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +31,10 @@ from core.store.upgrade import LOCK, REVISIONS, migrate, revision_of, version_ta
 FORMAT = 1
 _MANIFEST = "manifest.json"
 _CHUNK = 1 << 20
+_PART = (".loccit-", ".part")
+"""How the name of a file begins and ends that is not whole yet."""
+_LEFTOVER_AGE = 3600.0
+"""Seconds without a write after which it is nobody's any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,8 @@ def _written(target: Path) -> Iterator[ZipFile]:
     """A zip file that is there whole, for its owner alone, or not at all."""
     part = None
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        _sweep(target.parent)
+        descriptor, name = tempfile.mkstemp(prefix=_PART[0], suffix=_PART[1], dir=target.parent)
         part = Path(name)
         with os.fdopen(descriptor, "w+b") as file:
             with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=4) as archive:
@@ -198,6 +204,15 @@ def _written(target: Path) -> Iterator[ZipFile]:
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what killed backups left half written: each is as large as everything."""
+    old = time.time() - _LEFTOVER_AGE
+    for part in folder.glob("*".join(_PART)):
+        with suppress(OSError):
+            if part.stat().st_mtime < old:
+                part.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

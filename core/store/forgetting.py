@@ -180,15 +180,18 @@ class Forgetting:
         """What counts for a day that is over, and what work under way wrote of what had just been forgotten.
 
         `lately`: answers since then are looked at; an upload from before that is not under way any more, where an event is
-        what would take it up.
+        what would take it up, nor is a question whose event was dealt with before that.
         """
         told = exists().where(schema.event.c.platform == _channel.platform)
         by_events = select(_channel.id).where(told)
+        dealt_with = exists().where(schema.event.c.key == _question.event, schema.event.c.done_at < lately)
         orphan = and_(_call.book.is_not(None), _call.book.not_in(select(_extraction.book)))
         daily = or_(*(_spent.scope.startswith(kind) for kind in ("reader:", "channel:", "passages:")))
         async with self._engines.write() as connection:
             stuck = update(schema.upload).where(_COMING, _upload.accepted_at < lately, _upload.channel.in_(by_events))
             await connection.execute(stuck.values(state="failed", ended_at=_upload.accepted_at))
+            told_so = update(schema.question).where(_question.state == "accepted", dealt_with)
+            await connection.execute(told_so.values(state="failed", ended_at=_question.accepted_at))
             await connection.execute(delete(schema.opened).where(_opened.day < today))
             await connection.execute(
                 delete(schema.spent).where(daily, func.length(_spent.period) == len(today), _spent.period < today)

@@ -22,6 +22,7 @@ from core.model import (
     Finished,
     Forgotten,
     Limit,
+    Question,
     Reader,
     Ready,
     Said,
@@ -390,6 +391,26 @@ async def test_an_upload_whose_message_was_dealt_with_is_not_waited_for(tmp_path
         assert await club.store.inbox.unfinished_uploads("telegram") == ()
         await club.club.sweep()
     assert holding(data / "originals", CANARY) == []
+
+
+async def test_a_question_whose_message_was_dealt_with_without_an_answer_keeps_no_words_for_ever(
+    tmp_path: Path,
+) -> None:
+    where = Conversation("telegram", "7")
+    async with open_club(tmp_path, keeping=Keeping(questions=timedelta(days=1))) as club:
+        channel = await club.store.shelf.channel(where, club.clock())
+        for event in ("told", "waits"):
+            await club.club.post.receive(Event(event, "telegram", "7", {}))
+            await club.store.inbox.accept_question(Question(event, where, GUEST, CANARY), channel, club.clock())
+        await club.club.post.finish("told")  # with a sentence: the database was away
+        club.clock.pass_minutes(26 * 60)
+        for _ in range(2):
+            await club.club.sweep()
+        told, waits = [await club.store.inbox.question(event) for event in ("told", "waits")]
+        assert told is not None
+        assert (told.state, told.question.text) == ("failed", "")
+        assert waits is not None
+        assert (waits.state, waits.question.text) == ("accepted", CANARY)
 
 
 @pytest.mark.parametrize("forgotten", [True, False])

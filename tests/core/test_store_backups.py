@@ -13,6 +13,7 @@ from core.errors import OperatorError
 from core.model import Span
 from core.store import Store, restore_backup, write_backup
 from core.store.upgrade import REVISIONS
+from tests import programs
 from tests.core.filled import TEXT, fill, make_old, rows
 from tests.core.stores import NOON, ROOM, Place, question_of, sha
 from tests.parts import needs_postgres
@@ -162,6 +163,31 @@ async def test_a_backup_is_not_written_over_something_else(place: Place, tmp_pat
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
     with pytest.raises(OperatorError, match="backup_unwritable"):
         await back_up(place, tmp_path / "nowhere" / "saved.zip")
+
+
+async def test_what_a_killed_backup_left_is_swept_by_the_next_one_and_nothing_else_is(tmp_path: Path) -> None:
+    place = Place("", tmp_path / "data")
+    await fill(place, tmp_path)
+    safe = tmp_path / "safe"
+    safe.mkdir()
+    words = ("backup", safe / "monday.zip", "--data", place.folder)
+    started = await programs.start(programs.LOCCIT, *words, environment=os.environ)
+    ended = asyncio.create_task(started.wait())
+    while not (left := list(safe.glob(".loccit-*.part"))) and not ended.done():  # noqa: ASYNC110  # nobody tells of files
+        await asyncio.sleep(0)
+    started.kill()
+    await ended
+    left = left or [safe / ".loccit-abc.part"]
+    young = safe / ".loccit-young.part"
+    others = safe / ".others.part"
+    for path in (*left, young, others):
+        path.touch()
+    for path in (*left, others):
+        os.utime(path, (0, 0))
+    await back_up(place, safe / "tuesday.zip")
+    assert not any(path.exists() for path in left)
+    assert young.exists()
+    assert others.exists()
 
 
 async def test_there_is_nothing_to_back_up_in_an_empty_folder_and_nothing_is_made_there(tmp_path: Path) -> None:
