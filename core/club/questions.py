@@ -219,19 +219,21 @@ class Questions:
             except (UpstreamError, OperatorError):
                 return
 
-    async def take_back(self, conversation: Conversation, turn: str) -> Question:
+    async def take_back(self, conversation: Conversation, turn: str, reader: Reader) -> Question:
         """The question that this answer only quoted to, and that waits for the provider: from now on it waits no more.
 
-        For whoever asks it anew under another event. Raises Missing when it does not wait (any more).
+        For whoever asks it anew under another event; of the same words asked twice, those of that thread and `reader`. Raises Missing when it does not wait (any more).
         """
         quoted = await self._turn_here(conversation, turn)
         channel = await self._channels.number(conversation)
         async with self.turn(channel):
-            for row in await self._asking.kept(conversation.platform):
-                if row.channel == channel and row.question.text == quoted.question:
-                    await self._asking.give_up(row.question, Missing("question_not_kept"))
-                    return row.question
-        raise Missing("question_not_kept")
+            waiting = [row.question for row in await self._asking.kept(conversation.platform) if row.channel == channel]
+            same = [asked for asked in waiting if asked.text == quoted.question]
+            if not same:
+                raise Missing("question_not_kept")
+            found = min(same, key=lambda one: (one.conversation != quoted.conversation, one.reader.id != reader.id))
+            await self._asking.give_up(found, Missing("question_not_kept"))
+            return found
 
     async def _take_up(self, question: Question, *, interim: bool = True) -> AsyncGenerator[AskEvent, None]:
         """Answer a question on record; one that cannot be answered any more (its book is gone) holds up no other."""

@@ -28,7 +28,7 @@ async def failed(visit: Visit, question: Question, error: LoccitError) -> Reply 
 async def again(visit: Visit, action: Action, event: str) -> Question:
     """The question anew. One that was kept for the provider is kept no longer, so that it gets one answer."""
     if "turn" in action:
-        kept = await visit.club.questions.take_back(visit.conversation, str(action["turn"]))
+        kept = await visit.club.questions.take_back(visit.conversation, str(action["turn"]), visit.reader)
         # The key goes on from the first one, which says what a late answer replies to.
         event = f"{kept.event}:{event.rsplit(':', 1)[-1]}"
         return replace(kept, event=event, conversation=visit.conversation, reader=visit.reader, patient=True)

@@ -273,6 +273,21 @@ async def test_a_kept_question_is_tried_again_by_its_button_and_answered_once(tm
         assert "away" not in plain(found.document)
 
 
+async def test_of_the_same_words_asked_by_two_each_takes_back_their_own(tmp_path: Path) -> None:
+    provider, other = Provider(), Reader("other", "en")
+    thread = replace(ROOM, thread="t")
+    async with open_club(tmp_path, ScriptedModel(provider)) as club:
+        await club.shelve(lantern_house())
+        provider.error = DOWN
+        for event, where, reader in (("1", ROOM, MEMBER), ("2", ROOM, other), ("3", thread, other)):
+            quoted = await _turn(club, Question(event, where, reader, "What ink was the log kept in?", patient=True))
+        for turn, where, reader, event in ((quoted, thread, MEMBER, "3"), (None, ROOM, other, "2")):
+            turn = turn or (await club.club.questions.history(ROOM))[0]
+            back = await club.club.questions.take_back(where, turn.id, reader)
+            assert (back.event, back.reader.id) == (event, "other")
+        assert await club.club.questions.keeps("console")
+
+
 async def test_a_question_taken_back_while_its_turn_comes_is_not_answered_a_second_time(tmp_path: Path) -> None:
     provider = Provider()
     async with open_club(tmp_path, ScriptedModel(provider)) as club:
@@ -281,7 +296,7 @@ async def test_a_question_taken_back_while_its_turn_comes_is_not_answered_a_seco
         question = Question("asked", ROOM, MEMBER, "What ink was the log kept in?", patient=True)
         quoted = await _turn(club, question)
         provider.error = None
-        await club.club.questions.take_back(ROOM, quoted.id)
+        await club.club.questions.take_back(ROOM, quoted.id, MEMBER)
         # what a round does that had found it waiting before that
         assert [event async for event in club.club.questions.ask(question, interim=False)] == []
         assert len(await club.club.questions.history(ROOM)) == 1
