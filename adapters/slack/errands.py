@@ -146,10 +146,16 @@ class Errands:
         await self._replies.bring(place, reader, done, event.key, url=url, quiet=quiet)
 
     async def _ask_here(self, event: Event, place: Where, reader: Reader, question: Question) -> None:
-        """A question by command has no message of its own: one is made, and the answer goes into its thread."""
+        """A question by command has no message of its own: one is made, and the answer goes into its thread.
+
+        What is not from the book is for the one who wanted it, as behind the button.
+        """
         root = f"{event.key}:root"
         asked = view.words(say("slack_asked", reader.locale, question=question.text))
         try:
+            if question.without_book and not place.private:
+                await self._answers.answer(place, reader, replace(question, private=True), whisper=True)
+                return
             [name] = await self._sender.bring(place, root, (asked,), locale=reader.locale)
         except Rejected as rejected:
             url = event.payload.get("url")

@@ -12,7 +12,7 @@ from tests.books.pdfs import Sheet
 from tests.clubs import lantern_house, long_book
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
-from tests.fakes.slack import FakeSlack, Message, buttons, label, shown
+from tests.fakes.slack import BOT, FakeSlack, Message, buttons, label, shown
 
 GREEN_INK = "Mara kept the lighthouse log in green ink"
 QUESTION = "What did Mara keep the log in?"
@@ -399,3 +399,19 @@ async def test_a_changed_question_is_answered_once_more_in_place(tmp_path: Path)
         there.people.edit(chat.message, "people among each other")
         await there.settled()
         assert len(there.fake.world.of_bot(CLUB)) == said
+
+
+@pytest.mark.parametrize("member", [True, False])
+async def test_what_is_asked_without_the_book_by_command_is_told_to_its_asker_alone(
+    tmp_path: Path, member: bool
+) -> None:
+    async with served(tmp_path, ScriptedModel(lambda _: "Ink is a fluid."), book=lantern_house()) as there:
+        if not member:
+            there.fake.world.channel(CLUB).members.discard(BOT)
+        there.people.slash(CLUB, BEN, "ask without What is ink?")
+        if not member:
+            await there.until(lambda message: "/invite" in shown(message), what="how to let it in")
+            return
+        own = await whispered(there)
+        assert "Ink is a fluid" in shown(own)
+        assert all(message.for_user == BEN for message in there.fake.world.of_bot(CLUB))
