@@ -9,7 +9,7 @@ from core.errors import Missing, ReaderError
 from core.meeting.calendar import Plan, read_date, read_plan, shares, unclear
 from core.meeting.means import Means
 from core.meeting.outline import outline, spelled
-from core.model import BookCard, Conversation, Letter, Limit, Reader
+from core.model import BookCard, Conversation, Letter, Limit, Position, Reader
 from core.rights import check_change
 from core.store import AppointmentRow
 
@@ -89,6 +89,9 @@ class Schedule:
             contents = await means.store.books.contents(card.sha256, card.text_version)
             words = f"finished {found[0]}" if found[0].isdecimal() else found[0]
             position = source.read_limit(words).position
+            chapters = outline(contents) if contents else ()
+            if position is not None and position <= (chapters[0].start if chapters else Position(0, 0)):
+                raise ReaderError("discuss_nothing_before", title=card.title)
             wanted = [(spelled(contents, position) if contents else "all", found[1], 0)]
         channel = await means.channel(conversation)
         ahead = await means.store.appointments.of(channel, means.now())

@@ -213,6 +213,8 @@ async def test_a_plan_covers_what_is_left_in_even_weeks(tmp_path: Path) -> None:
     ("said", "key"),
     [
         ("finished 3", "schedule_how_short"),
+        ("start tomorrow", "discuss_nothing_before"),
+        ("0 tomorrow", "discuss_nothing_before"),
         ("finished 3 tomorrow at 7", "schedule_which_hour"),
         ("finished 3 1am", "schedule_past"),
         ("finished 3 2020-01-01", "schedule_past"),
