@@ -89,6 +89,7 @@ class Presses:
             said = say(error.key, reader.locale, **error.params)
         except Unwritable:
             await self._groups.unwritable(press.chat)
+            said = say("telegram_unwritable_here", (await self._connection.reader(press, rights=False)).locale)
         except (Gone, Refused, Moved) as error:
             log.warning("press without effect", extra={"error": type(error).__name__})
         except Exception:  # this edge: the spinner ends, the chat goes on

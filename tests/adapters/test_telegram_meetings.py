@@ -126,3 +126,16 @@ async def test_who_speaks_as_the_group_organises_and_is_no_other_group(tmp_path:
         await telegram.said(chat, "What works here")
         telegram.press(ana, chat, "Weekly digest")
         await telegram.said(chat, "A digest comes each Monday.")
+
+
+async def test_a_press_where_the_bot_may_not_write_is_told_so_in_its_pop_up(tmp_path: Path) -> None:
+    async with FakeTelegram() as telegram, served(tmp_path, telegram) as here:
+        ana = telegram.person("Ana")
+        chat = telegram.group("Club", ana)
+        await here.shelve(chat)
+        telegram.say(ana, chat, "/progress")
+        await telegram.said(chat, "Where is the club?")
+        telegram.change_status(chat, telegram.me, "restricted", by=ana, can_send_messages=False)
+        told = ""
+        while "I may not write in this group" not in told:  # a machine that is busy acknowledges without a sentence
+            told = await telegram.answered(telegram.press(ana, chat, "Ch. 1 read"))
