@@ -89,12 +89,14 @@ class Queue:
             except Exception:  # noqa: BLE001  # this edge: whatever else happens is ours, and the lane goes on
                 await self._unexpected(event)
             break
-        await self._club.post.finish(event.key)
-        await self._unhint(event)
-        self._open[event.lane] -= 1
-        if not self._open[event.lane]:
-            del self._open[event.lane]
-        self._done()
+        try:
+            await self._club.post.finish(event.key)
+        finally:  # when that cannot be recorded, the event comes again at the next start; nobody waits behind it
+            self._open[event.lane] -= 1
+            if not self._open[event.lane]:
+                del self._open[event.lane]
+            await self._unhint(event)
+            self._done()
 
     def refused(self, rejected: Rejected) -> bool:
         """True when the token is no good: then `fatal` says so."""

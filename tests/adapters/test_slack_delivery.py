@@ -4,7 +4,7 @@ import asyncio
 import socket
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from adapters.slack.app import Settings, serve
 from adapters.slack.tokens import Rotation
 from core.errors import OperatorError
 from core.model import Conversation, Notice, Question, Reader
-from tests.adapters.slack_workspace import ANA, BEN, CLUB, Workspace, host, served
+from tests.adapters.slack_workspace import ANA, BEN, CLUB, PATIENCE, Workspace, host, served
 from tests.clubs import lantern_house, open_club
 from tests.fakes.model import ScriptedModel
 from tests.fakes.slack import APP_TOKEN, BOT, CLIENT, SECRET, FakeSlack, buttons, label, shown
@@ -60,6 +60,27 @@ async def test_an_event_that_cannot_be_kept_is_not_acknowledged_and_comes_again(
             await there.until_said("[1]")
             await there.settled()
             assert len(answers(fake)) == 1
+
+
+async def test_a_database_that_fails_at_the_end_of_an_event_leaves_nobody_waiting_behind_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(tmp_path, book=lantern_house()) as there:
+        with closing(sqlite3.connect(tmp_path / "data" / "loccit.db", isolation_level=None)) as database:
+            database.execute(
+                "CREATE TRIGGER full BEFORE UPDATE ON event BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+            )
+            root = there.people.mention(CLUB, ANA, QUESTION).message.root
+            async with asyncio.timeout(PATIENCE):
+                while not any(record.name == "adapters.lanes" for record in caplog.records):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+            database.execute("DROP TRIGGER full")
+        there.people.mention(CLUB, BEN, QUESTION, thread=root)
+        async with asyncio.timeout(PATIENCE):
+            while len(answers(there.fake)) < 2:
+                await there.fake.news(1.0)
+        said = [call.args["status"] for call in there.fake.calls("assistant.threads.setStatus")]
+        assert not any("as soon as what came before" in status for status in said)
 
 
 async def test_commands_presses_and_forms_are_acknowledged_with_nothing_to_show(tmp_path: Path) -> None:
