@@ -7,18 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from core.desk import Desk
 from core.document import plain
 from core.errors import ReaderError
-from core.model import Answered, ChatRequest, Choice, Conversation, Question, Reader, Reply, Turn
+from core.model import ChatRequest, Question, Reader
 from core.spending import Caps, Prices, Terms
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
+from tests.core.desks import GROUP, GUEST, KEEPER, answer_to, desk_of, labelled, press, type_line
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
-
-GROUP = Conversation("telegram", "-1001")
-KEEPER = Reader("keeper", "en", manages=True)
-GUEST = Reader("guest-77", "en")
 
 
 @pytest.fixture
@@ -27,55 +23,24 @@ async def club(tmp_path: Path) -> AsyncIterator[TestClub]:
         yield opened
 
 
-def _desk(club: TestClub) -> Desk:
-    return Desk(club.club, lambda name: f"/{name}")
-
-
-async def _type(
-    club: TestClub, line: str, reader: Reader = KEEPER, where: Conversation = ROOM, *, private: bool = False
-) -> Reply:
-    name, _, words = line.partition(" ")
-    reply = await _desk(club).command(where, reader, name, words, event=f"typed {line}", private=private)
-    assert isinstance(reply, Reply)
-    return reply
-
-
-async def _press(club: TestClub, choice: Choice, reader: Reader = KEEPER, where: Conversation = ROOM) -> Reply:
-    reply = await _desk(club).press(where, reader, choice.id, event="pressed")
-    assert isinstance(reply, Reply)
-    return reply
-
-
-def _labelled(reply: Reply, label: str) -> Choice:
-    found = [choice for row in reply.choices for choice in row if choice.label == label]
-    assert found, [choice.label for row in reply.choices for choice in row]
-    return found[0]
-
-
-async def _asked(club: TestClub, question: Question) -> Turn:
-    last = [event async for event in club.club.questions.ask(question)][-1]
-    assert isinstance(last, Answered)
-    return last.turn
-
-
 # Rights
 
 
 async def test_who_may_organise_no_more_does_nothing_with_the_draft_they_still_have(tmp_path: Path) -> None:
     async with open_club(tmp_path, ScriptedModel([DRAFT, DRAFT])) as club:
         await club.shelve(lantern_house())
-        draft = await _type(club, "discuss")
-        edit = _labelled(draft, "Edit 1").id
+        draft = await type_line(club, "discuss")
+        edit = labelled(draft, "Edit 1").id
         former = replace(KEEPER, manages=False)
         for label in ("Keep 1", "Another 1", "Edit 1", "Post"):
             with pytest.raises(ReaderError, match="book_managers_only"):
-                await _press(club, _labelled(draft, label), former)
+                await press(club, labelled(draft, label), former)
         with pytest.raises(ReaderError, match="book_managers_only"):
-            await _desk(club).filled(ROOM, former, edit, "All of you, listen to me.", event="form")
+            await desk_of(club).filled(ROOM, former, edit, "All of you, listen to me.", event="form")
         with pytest.raises(ReaderError, match="book_managers_only"):
-            await _type(club, "discuss edit 1 All of you, listen to me.", former)
+            await type_line(club, "discuss edit 1 All of you, listen to me.", former)
         assert await club.club.post.due(ROOM.platform) == ()
-        await _press(club, _labelled(draft, "Post"))  # rights given back are rights
+        await press(club, labelled(draft, "Post"))  # rights given back are rights
         assert await club.club.post.due(ROOM.platform) != ()
 
 
@@ -84,36 +49,36 @@ async def test_who_may_organise_no_more_does_nothing_with_the_draft_they_still_h
 
 async def test_nobody_else_is_told_where_one_reader_is(club: TestClub) -> None:
     await club.shelve(lantern_house())
-    await _type(club, "place finished 1", GUEST)
-    openly = await _type(club, "progress", GUEST)
+    await type_line(club, "place finished 1", GUEST)
+    openly = await type_line(club, "progress", GUEST)
     assert not openly.private
     assert "your own place" not in plain(openly.document)
-    assert "your own place" in plain((await _type(club, "progress", GUEST, private=True)).document)
+    assert "your own place" in plain((await type_line(club, "progress", GUEST, private=True)).document)
 
 
 async def test_a_place_that_a_search_named_warns_before_it_shows_what_the_reader_has_not_read(club: TestClub) -> None:
     await club.shelve(lantern_house())
-    found = await _type(club, "quote one suitcase", GUEST)
-    open_it = _labelled(found, "Open 1")
-    assert "suitcase" in plain((await _press(club, open_it, GUEST)).document)
-    await _type(club, "place finished 1", GUEST)
-    warned = await _press(club, open_it, GUEST)
+    found = await type_line(club, "quote one suitcase", GUEST)
+    open_it = labelled(found, "Open 1")
+    assert "suitcase" in plain((await press(club, open_it, GUEST)).document)
+    await type_line(club, "place finished 1", GUEST)
+    warned = await press(club, open_it, GUEST)
     assert warned.private
     assert warned.passage is None
     assert "suitcase" not in plain(warned.document)
-    shown = await _press(club, _labelled(warned, "Show it anyway"), GUEST)
+    shown = await press(club, labelled(warned, "Show it anyway"), GUEST)
     assert shown.passage is not None
     assert shown.passage.ahead is not None
-    moved = await _press(club, _labelled(warned, "Update my place"), GUEST)
+    moved = await press(club, labelled(warned, "Update my place"), GUEST)
     assert "suitcase" in plain(moved.document)
     assert (await club.club.place(ROOM, GUEST))[1].words == "finished 2"
 
 
 async def test_what_stands_around_a_place_that_a_search_named_ends_at_the_readers_own(club: TestClub) -> None:
     await club.shelve(lantern_house())
-    await _type(club, "place finished 1", GUEST)
-    found = await _type(club, "quote nobody in Carrow", GUEST)
-    shown = await _press(club, _labelled(found, "Open 1"), GUEST)
+    await type_line(club, "place finished 1", GUEST)
+    found = await type_line(club, "quote nobody in Carrow", GUEST)
+    shown = await press(club, labelled(found, "Open 1"), GUEST)
     assert shown.passage is not None
     assert "suitcase" not in plain(shown.document)
     assert not shown.passage.more_after
@@ -135,15 +100,15 @@ async def test_what_one_was_told_alone_is_part_of_nobody_elses_question(tmp_path
 
     async with open_club(tmp_path, ScriptedModel(model)) as club:
         await club.shelve(lantern_house(), GROUP)
-        aside = await _asked(club, _aside("aside"))
+        aside = await answer_to(club, _aside("aside"))
         assert aside.answer.outcome == "general_knowledge"
         before = len(seen)
         for reader in (MEMBER, GUEST):  # an answer to all, also to the one who was told
-            await _asked(club, Question(f"by {reader.id}", GROUP, reader, "And the ink?", reply_to=aside.id))
+            await answer_to(club, Question(f"by {reader.id}", GROUP, reader, "And the ink?", reply_to=aside.id))
         assert not [request for request in seen[before:] if "Xanthine" in str(request.messages)]
         latest = await club.club.questions.latest(GROUP, openly=True)
         assert latest is not None
-        await _asked(club, _aside("last"))
+        await answer_to(club, _aside("last"))
         now = await club.club.questions.latest(GROUP, openly=True)
         assert now is not None
         assert now.id == latest.id
@@ -152,10 +117,10 @@ async def test_what_one_was_told_alone_is_part_of_nobody_elses_question(tmp_path
 async def test_shorter_and_longer_of_what_one_was_told_alone_are_for_that_one_too(tmp_path: Path) -> None:
     async with open_club(tmp_path, ScriptedModel(lambda _: "It is an Obeliscolychny.")) as club:
         await club.shelve(lantern_house(), GROUP)
-        aside = await _asked(club, _aside("aside"))
-        [row] = await _desk(club).ways_on(GROUP, GUEST, aside)
-        more = await _press(club, row[-1], GUEST, GROUP)
-        asked = await _desk(club).press(GROUP, GUEST, _labelled(more, "Shorter").id, event="shorter")
+        aside = await answer_to(club, _aside("aside"))
+        [row] = await desk_of(club).ways_on(GROUP, GUEST, aside)
+        more = await press(club, row[-1], GUEST, GROUP)
+        asked = await desk_of(club).press(GROUP, GUEST, labelled(more, "Shorter").id, event="shorter")
         assert isinstance(asked, Question)
         assert asked.without_book
 
@@ -163,15 +128,15 @@ async def test_shorter_and_longer_of_what_one_was_told_alone_are_for_that_one_to
 async def test_a_file_for_all_holds_nothing_that_was_asked_in_private(tmp_path: Path) -> None:
     async with open_club(tmp_path, ScriptedModel(lambda _: "It is an Obeliscolychny.")) as club:
         await club.shelve(lantern_house(), GROUP)
-        await _asked(club, Question("open", GROUP, MEMBER, "What ink was the log kept in?"))
-        await _asked(club, _aside("aside"))
+        await answer_to(club, Question("open", GROUP, MEMBER, "What ink was the log kept in?"))
+        await answer_to(club, _aside("aside"))
         thread = replace(GROUP, thread="8")
-        await _asked(club, Question("open in a thread", thread, MEMBER, "What ink was the log kept in?"))
-        await _asked(club, replace(_aside("aside in a thread"), conversation=thread))
+        await answer_to(club, Question("open in a thread", thread, MEMBER, "What ink was the log kept in?"))
+        await answer_to(club, replace(_aside("aside in a thread"), conversation=thread))
         for reader, where in ((MEMBER, GROUP), (GUEST, GROUP), (MEMBER, thread)):
-            reply = await _type(club, "export", reader, where)
+            reply = await type_line(club, "export", reader, where)
             assert not [file for file in reply.attachments if b"Xanthine" in file.data]
-        alone = await _type(club, "export", GUEST, GROUP, private=True)
+        alone = await type_line(club, "export", GUEST, GROUP, private=True)
         assert [file for file in alone.attachments if b"Xanthine" in file.data]
 
 
@@ -183,9 +148,9 @@ async def test_a_digest_lists_nothing_that_was_asked_without_the_book_and_only_q
     async with open_club(tmp_path, model, terms=terms) as club:
         await club.shelve(lantern_house(), GROUP)
         await club.club.meeting.digests.set(GROUP, KEEPER, True)
-        turn = await _asked(club, _aside("aside"))
+        turn = await answer_to(club, _aside("aside"))
         assert (turn.answer.outcome, turn.model) == ("not_in_book", "offline")
         club.clock.pass_minutes(60 * 24 * 7)
         for letter in await club.club.post.due(GROUP.platform):
-            reply = await _desk(club).letter(letter)
+            reply = await desk_of(club).letter(letter)
             assert reply is None or "Xanthine" not in plain(reply.document)

@@ -8,54 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from core.desk import Desk
 from core.errors import LoccitError, OperatorError, UpstreamError
 from core.lifecycle import Keeping
-from core.model import Answered, Choice, Conversation, Question, Reader, Reply, Turn
+from core.model import Answered, Conversation, Question, Reader, Turn
 from tests.clubs import MEMBER, ROOM, TestClub, lantern_house, open_club
+from tests.core.desks import GUEST, KEEPER, answer_to, desk_of, labelled, press, type_line
 from tests.core.test_discussions import DRAFT
 from tests.fakes.model import ScriptedModel
-
-GROUP = Conversation("telegram", "-1001")
-KEEPER = Reader("keeper", "en", manages=True)
-GUEST = Reader("guest-77", "en")
 
 
 @pytest.fixture
 async def club(tmp_path: Path) -> AsyncIterator[TestClub]:
     async with open_club(tmp_path) as opened:
         yield opened
-
-
-def _desk(club: TestClub) -> Desk:
-    return Desk(club.club, lambda name: f"/{name}")
-
-
-async def _type(
-    club: TestClub, line: str, reader: Reader = KEEPER, where: Conversation = ROOM, *, private: bool = False
-) -> Reply:
-    name, _, words = line.partition(" ")
-    reply = await _desk(club).command(where, reader, name, words, event=f"typed {line}", private=private)
-    assert isinstance(reply, Reply)
-    return reply
-
-
-async def _press(club: TestClub, choice: Choice, reader: Reader = KEEPER, where: Conversation = ROOM) -> Reply:
-    reply = await _desk(club).press(where, reader, choice.id, event="pressed")
-    assert isinstance(reply, Reply)
-    return reply
-
-
-def _labelled(reply: Reply, label: str) -> Choice:
-    found = [choice for row in reply.choices for choice in row if choice.label == label]
-    assert found, [choice.label for row in reply.choices for choice in row]
-    return found[0]
-
-
-async def _asked(club: TestClub, question: Question) -> Turn:
-    last = [event async for event in club.club.questions.ask(question)][-1]
-    assert isinstance(last, Answered)
-    return last.turn
 
 
 def _rows_with(folder: Path, word: str) -> set[str]:
@@ -67,14 +32,14 @@ def _rows_with(folder: Path, word: str) -> set[str]:
 
 async def _leave_words_everywhere(club: TestClub) -> Turn:
     """A question with every button that an answer can have under it, pressed and pressed again."""
-    turn = await _asked(club, Question("asked", ROOM, GUEST, "Who was Quendrilo?"))
-    for row in await _desk(club).ways_on(ROOM, GUEST, turn):
+    turn = await answer_to(club, Question("asked", ROOM, GUEST, "Who was Quendrilo?"))
+    for row in await desk_of(club).ways_on(ROOM, GUEST, turn):
         for choice in row:
             try:
-                await _desk(club).press(ROOM, MEMBER, choice.id, event="pressed by another")
+                await desk_of(club).press(ROOM, MEMBER, choice.id, event="pressed by another")
             except LoccitError:
                 continue
-    failed = await _desk(club).failed(
+    failed = await desk_of(club).failed(
         Question("asked", ROOM, GUEST, "Who was Quendrilo?"), OperatorError("model_quota")
     )
     assert failed is not None
@@ -88,10 +53,10 @@ async def test_no_button_keeps_the_words_of_a_question_that_was_forgotten(tmp_pa
         assert turn.answer.outcome == "not_in_book"
         await club.club.forget_reader(ROOM.platform, GUEST.id)
         assert _rows_with(tmp_path, "Quendrilo") == set()
-        for row in await _desk(club).ways_on(ROOM, GUEST, turn):
+        for row in await desk_of(club).ways_on(ROOM, GUEST, turn):
             for choice in row[:-1]:
                 with pytest.raises(LoccitError, match="answer_forgotten"):
-                    await _desk(club).press(ROOM, MEMBER, choice.id, event="pressed late")
+                    await desk_of(club).press(ROOM, MEMBER, choice.id, event="pressed late")
 
 
 async def test_no_button_keeps_the_words_of_a_question_past_their_time_or_deleted(tmp_path: Path) -> None:
@@ -100,7 +65,7 @@ async def test_no_button_keeps_the_words_of_a_question_past_their_time_or_delete
         await club.shelve(lantern_house())
         await club.club.questions.delete(ROOM, KEEPER, (await _leave_words_everywhere(club)).id)
         assert _rows_with(tmp_path, "Quendrilo") == set()
-        await _asked(club, Question("later", ROOM, GUEST, "Who was Quendrilo?"))
+        await answer_to(club, Question("later", ROOM, GUEST, "Who was Quendrilo?"))
         club.clock.pass_minutes(60 * 24 * 31)
         await club.club.sweep()
         assert _rows_with(tmp_path, "Quendrilo") == set()
@@ -109,8 +74,8 @@ async def test_no_button_keeps_the_words_of_a_question_past_their_time_or_delete
 async def test_a_draft_that_was_never_posted_goes_with_who_prepared_it(tmp_path: Path) -> None:
     async with open_club(tmp_path, ScriptedModel([DRAFT])) as club:
         await club.shelve(lantern_house())
-        await _type(club, "discuss")
-        await _type(club, "discuss edit 1 What would Quendrilo say?")
+        await type_line(club, "discuss")
+        await type_line(club, "discuss edit 1 What would Quendrilo say?")
         await club.club.forget_reader(ROOM.platform, KEEPER.id)
         assert _rows_with(tmp_path, "Quendrilo") == set()
 
@@ -119,8 +84,8 @@ async def test_answers_to_a_discussion_are_kept_no_longer_than_other_words(tmp_p
     async with open_club(tmp_path, ScriptedModel([DRAFT]), keeping=Keeping(history=timedelta(days=30))) as club:
         await club.shelve(lantern_house())
         await club.club.meeting.discussions.agree(ROOM, KEEPER, True)
-        await _press(club, _labelled(await _type(club, "discuss"), "Post"))
-        await _type(club, "discuss answer 1 Quendrilo wrote it.", GUEST)
+        await press(club, labelled(await type_line(club, "discuss"), "Post"))
+        await type_line(club, "discuss answer 1 Quendrilo wrote it.", GUEST)
         assert _rows_with(tmp_path, "Quendrilo") == {"remark"}
         club.clock.pass_minutes(60 * 24 * 31)
         await club.club.sweep()
@@ -134,7 +99,7 @@ async def test_no_memo_and_no_button_names_a_reader_who_was_forgotten(club: Test
     await club.club.post.remember("telegram", "open:-1001:a5", {"what": "n", "messages": [], "openers": [GUEST.id, 77]})
     await club.club.post.remember("telegram", f"private:{GUEST.id}8", "en")
     file = {"id": "file-1", "name": "lantern.epub"}
-    assert await _desk(club).seen(ROOM, GUEST, "lantern.epub", 900, file, event="seen") is not None
+    assert await desk_of(club).seen(ROOM, GUEST, "lantern.epub", 900, file, event="seen") is not None
     await club.club.forget_reader("telegram", GUEST.id)
     left = {"open:-1001:a5": {"what": "n", "messages": [], "openers": [77]}, f"private:{GUEST.id}8": "en"}
     assert await club.club.post.recall_all("telegram", "") == left
@@ -195,18 +160,18 @@ async def test_who_only_wrote_and_voted_for_the_club_hears_that_it_went(tmp_path
     async with open_club(tmp_path, ScriptedModel([DRAFT, DRAFT])) as club:
 
         async def forgets(what: str, reader: Reader) -> str:
-            yes = _labelled(await _type(club, f"forget {what}", reader), "Yes, forget")
-            return str((await _press(club, yes, reader)).document)
+            yes = labelled(await type_line(club, f"forget {what}", reader), "Yes, forget")
+            return str((await press(club, yes, reader)).document)
 
         await club.shelve(lantern_house())
         await club.club.meeting.discussions.agree(ROOM, KEEPER, True)
-        await _press(club, _labelled(await _type(club, "discuss"), "Post"))
-        await _type(club, "discuss answer 1 He went to sea.", GUEST)
+        await press(club, labelled(await type_line(club, "discuss"), "Post"))
+        await type_line(club, "discuss answer 1 He went to sea.", GUEST)
         for title in ("Emma", "Persuasion"):
-            await _type(club, f"next {title}", GUEST)
-        await _press(club, _labelled(await _type(club, "next vote"), "Vote 1"), GUEST)
+            await type_line(club, f"next {title}", GUEST)
+        await press(club, labelled(await type_line(club, "next vote"), "Vote 1"), GUEST)
         assert "2 entries of the club" in await forgets("me", GUEST)
         assert "nothing to forget" in await forgets("me", GUEST)
-        await _type(club, "discuss new")
+        await type_line(club, "discuss new")
         assert "1 entry of the club" in await forgets("me", KEEPER)
         assert "4 entries of the club" in await forgets("channel", KEEPER)  # what was posted, two titles, their poll
