@@ -377,5 +377,13 @@ def test_the_demo_adds_the_bundled_book_asks_twice_and_opens_a_footnote(data: Pa
     assert ran.out.count("Footnote") >= 2
     assert re.search(r"»[^«]*Mr\. Collins[^«]*Longbourn", ran.out)
     assert "never read" not in ran.out
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("<!-- transcript -->")[2].partition("<!-- /transcript -->")[0]
+    assert _words(ran.out).endswith(_words(shown.strip().strip("`"))), "the README shows another tour"
     again = loccit("demo", data=data)
     assert "nothing was read twice" in again.out
+
+
+def _words(text: str) -> str:
+    """Without the lines and bars of a page of some width."""
+    return " ".join(text.replace("│", " ").split())
